@@ -140,7 +140,7 @@ std::map<ValueId, Words> find_words(const ir::Graph& graph, const Plan& plan) {
         if (!one || !other || readers[x] != 1 || readers[y] != 1)
             continue;
         const bool is_bf16 = size_of(one->dtype) > 1;
-        if (is_bf16 != size_of(other->dtype) > 1 ||
+        if (is_bf16 != (size_of(other->dtype) > 1) ||
             (is_bf16 ? !isa.bf16 || node.op == Op::SqDist : isa.int8 == 0))
             continue;
         const int numbers = is_bf16 ? 2 : isa.int8;

@@ -58,7 +58,7 @@ public:
         std::vector<Value*> levels, shrink;
         for (int r = 0; r < tile.rows; ++r)
             raise(tile, r, levels, shrink);
-        const bool wide = keeps_terms(tile);
+        const bool wide = keeps_terms();
         if (!wide)
             each_weighted(tile, [&](Component k, int r) {
                 multiply(tile, vector(tile, k, r), shrink[std::size_t(r)]);
@@ -159,9 +159,7 @@ private:
     }
 
     /// Whether weighted sums lie in memory.
-    bool keeps_terms(Tile& tile) const {
-        return softmax_ && lowered_.in_memory;
-    }
+    bool keeps_terms() const { return softmax_ && lowered_.in_memory; }
 
     void multiply(Tile& tile, Value* place, Value* factor) const {
         auto& b = tile.lanes.b;
@@ -211,12 +209,12 @@ private:
             };
             add_to(scalar(tile, tile_total, r),
                    has_weights() ? read(tile, 1, {}, r, j) : nullptr);
-            if (softmax_ && !keeps_terms(tile))
+            if (softmax_ && !keeps_terms())
                 tile.values.each_component(components_, [&](Component k) {
                     add_to(vector(tile, k, r), read(tile, 1, k, r, j));
                 });
         }
-        if (keeps_terms(tile))
+        if (keeps_terms())
             keep(tile, r, terms);
     }
 

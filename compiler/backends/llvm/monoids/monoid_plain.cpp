@@ -25,7 +25,7 @@ public:
         each(tile, [&](Component k, int r) {
             tile.lanes.b.CreateStore(tile.lanes.number(partial_, identity()),
                                      at(tile, k, r));
-            if (flags_nan(tile))
+            if (flags_nan())
                 tile.lanes.b.CreateStore(tile.lanes.number(DType::Bool, 1),
                                          ordered(tile, k, r));
         });
@@ -56,13 +56,13 @@ public:
                     continue;
                 }
                 terms.push_back(term(tile, k, r, j));
-                if (flags_nan(tile))
+                if (flags_nan())
                     sum = more_extreme(tile.lanes, terms.back(), sum);
                 else
                     algebra(tile.lanes).combine(sum, terms.back());
             }
             tile.lanes.b.CreateStore(sum, place);
-            if (flags_nan(tile))
+            if (flags_nan())
                 note_nan(tile, ordered(tile, k, r), terms);
         });
     }
@@ -71,7 +71,7 @@ public:
         each(tile, [&](Component k, int r) {
             Value* partial =
                 tile.lanes.b.CreateLoad(type(tile), at(tile, k, r));
-            if (flags_nan(tile))
+            if (flags_nan())
                 partial = tile.lanes.select(
                     tile.lanes.b.CreateLoad(tile.lanes.type(DType::Bool),
                                             ordered(tile, k, r)),
@@ -135,9 +135,7 @@ private:
 
     /// While accumulators are registers, NaN is told by a flag of its own:
     /// that all terms so far were ordered, two by a comparison.
-    bool flags_nan(Tile& tile) const {
-        return flags_nan_ && !lowered_.in_memory;
-    }
+    bool flags_nan() const { return flags_nan_ && !lowered_.in_memory; }
     Value* ordered(Tile& tile, Component k, int r) {
         return place(tile, 1, k, r, tile.lanes.type(DType::Bool));
     }

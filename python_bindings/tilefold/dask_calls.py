@@ -21,7 +21,7 @@ from tilefold.roles import Role
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tilefold.passes import Argument, Leaf, Step
+    from tilefold.passes import Argument, Step
     from tilefold.reduction import Reduction
 
 __all__ = ["results_of"]
@@ -116,7 +116,7 @@ class _Several:
             else:
                 formula = _core.compile(step.text)
                 found = mapped(formula, own, axes, self.reduction.options)
-            left = {leaf.name: _part(leaf, found) for leaf in step.leaves}
+            left = {leaf.name: leaf.of(found) for leaf in step.leaves}
             self.left |= left
             if step.reduces:
                 last = [found]
@@ -144,7 +144,3 @@ class _Several:
         if after and isinstance(value, da.Array):
             return bind(value, after, seed=(value.name, after[0].name))
         return value
-
-
-def _part(leaf: Leaf, found: da.Array) -> da.Array:
-    return leaf.of(found)

@@ -8,14 +8,14 @@ an axis that it is not on.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from tilefold import _core
+from tilefold import _core, graph_text
 from tilefold.jax.tiled_operations import (
     BY_COMPONENT,
     FUNCTIONS,
@@ -37,30 +37,15 @@ DTYPES = {
 }
 
 
-class Node(NamedTuple):
-    """A value of a graph; see compiler/ir/ir.h."""
+class Node(graph_text.Node):
+    """A value of a graph, evaluated by JAX."""
 
-    op: str
-    operands: tuple[int, ...]
-    attributes: tuple[int, int, int]
-    value: float
-    type: tuple[str, int, int, int, int]
-    more: Any
+    __slots__ = ()
 
     @property
     def dtype(self) -> Any:
         """Its element type, in JAX's width."""
         return jax.dtypes.canonicalize_dtype(DTYPES[self.type[0]])
-
-    @property
-    def rank(self) -> int:
-        """0 of a number, 1 of a vector, 2 of a matrix."""
-        return self.type[1]
-
-    @property
-    def axes(self) -> int:
-        """The bits of the axes that it is on."""
-        return self.type[2]
 
 
 class Graph:

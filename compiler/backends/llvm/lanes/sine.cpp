@@ -70,10 +70,9 @@ Value* near_sine(Lanes& lanes, Value* narrow, bool is_cosine) {
 /// polynomials the one of n. A sine and a cosine of one x share all but the
 /// choice.
 constexpr double farthest_of_double = 0x1p20;
-constexpr double quarter = 0x1.921fb54442d18p0;
-constexpr double quarter_middle = 0x1.1a62633145c07p-54;
-constexpr double quarter_low = -0x1.f1976b7ed8fbcp-110;
-constexpr double inverse_quarter = 0x1.45f306dc9c883p-1;
+constexpr QuarterTurn quarter = {0x1.921fb54442d18p0, 0x1.1a62633145c07p-54,
+                                 -0x1.f1976b7ed8fbcp-110, 0x1.45f306dc9c883p-1,
+                                 magic};
 /// sin r = r + r³ s(r²), cos r = 1 - r²/2 + r⁴ c(r²), |r| <= pi/4.
 constexpr std::array<double, 6> of_sine = {
     -0x1.5555555555548p-3, 0x1.111111110f73p-7,    -0x1.a01a019be9543p-13,
@@ -95,15 +94,7 @@ InQuarter in_quarter(Lanes& lanes, Value* x) {
     const auto number = [&](double value) {
         return lanes.number(DType::F64, value);
     };
-    Value* size = lanes.absolute(x);
-    Value* turns = lanes.fma(size, number(inverse_quarter), number(magic));
-    Value* n = b.CreateFSub(turns, number(magic));
-    Value* first = lanes.fma(n, number(-quarter), size); // exact
-    Value* second = b.CreateFMul(n, number(quarter_middle));
-    Value* lost = lanes.fma(n, number(quarter_middle), b.CreateFNeg(second));
-    Value* r = b.CreateFSub(first, second);
-    Value* l = b.CreateFSub(b.CreateFSub(b.CreateFSub(first, r), second), lost);
-    l = lanes.fma(n, number(-quarter_low), l);
+    const auto [turns, r, l] = in_turns(lanes, quarter, lanes.absolute(x));
     Value* z = b.CreateFMul(r, r);
     Value* half = b.CreateFMul(z, number(0.5));
     Value* of_l = lanes.fma(b.CreateFNeg(half), l, l);
@@ -181,15 +172,31 @@ Value* near_tangent_of_double(Lanes& lanes, Value* x) {
 
 } // namespace
 
+InTurns in_turns(Lanes& lanes, const QuarterTurn& turn, Value* x) {
+    auto& b = lanes.b;
+    const DType dtype = lanes.dtype_of(x);
+    const auto number = [&](double value) {
+        return lanes.number(dtype, value);
+    };
+    Value* shifted = lanes.fma(x, number(turn.inverse), number(turn.magic));
+    Value* n = b.CreateFSub(shifted, number(turn.magic));
+    Value* first = lanes.fma(n, number(-turn.high), x); // exact
+    Value* second = b.CreateFMul(n, number(turn.middle));
+    Value* lost = lanes.fma(n, number(turn.middle), b.CreateFNeg(second));
+    Value* r = b.CreateFSub(first, second);
+    Value* l = b.CreateFSub(b.CreateFSub(b.CreateFSub(first, r), second), lost);
+    return {shifted, r, lanes.fma(n, number(-turn.low), l)};
+}
+
 SineAndCosine sine_and_cosine(Lanes& lanes, Value* x) {
     auto& b = lanes.b;
     const auto number = [&](double value) {
         return lanes.number(DType::F64, value);
     };
-    Value* shifted = lanes.fma(x, number(inverse_quarter), number(magic));
+    Value* shifted = lanes.fma(x, number(quarter.inverse), number(magic));
     Value* n = b.CreateFSub(shifted, number(magic));
-    Value* first = lanes.fma(n, number(-quarter), x);
-    Value* r = lanes.fma(n, number(-quarter_middle), first);
+    Value* first = lanes.fma(n, number(-quarter.high), x);
+    Value* r = lanes.fma(n, number(-quarter.middle), first);
     Value* z = b.CreateFMul(r, r);
     Value* sine =
         lanes.fma(b.CreateFMul(z, r), horner_of_pairs(lanes, of_sine, z), r);

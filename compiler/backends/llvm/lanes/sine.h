@@ -1,10 +1,22 @@
-// compiler/backends/llvm/lanes/sine.h - sine and cosine of one number, for
-// functions that are made of both.
+// compiler/backends/llvm/lanes/sine.h - what sines, tangents and functions made
+// of them share.
 #pragma once
 
 #include "compiler/backends/llvm/lanes/lanes.h"
 
 namespace tilefold::llvm_backend {
+
+/// pi/2 in three parts of a dtype, 2/pi, and a number a sum with which is a
+/// whole number, which its low bits hold.
+struct QuarterTurn {
+    double high, middle, low, inverse, magic;
+};
+/// x = n pi/2 + r + l, |r| <= pi/4 (Cody and Waite); the low bits of `shifted`
+/// are those of n.
+struct InTurns {
+    llvm::Value *shifted, *r, *l;
+};
+InTurns in_turns(Lanes& lanes, const QuarterTurn& turn, llvm::Value* x);
 
 struct SineAndCosine {
     llvm::Value *sine, *cosine;

@@ -1,13 +1,13 @@
 // compiler/backends/llvm/lanes/tangent_of_single.cpp - tan x of F32, in single
 // precision.
 //
-// x = n pi/2 + r + l, n pi/2 in three parts (Cody and Waite), and tan(r + l) in
-// two: r and all the rest. An odd n takes -1 over that, whose rounding a step
-// of Newton's takes back.
+// x = n pi/2 + r + l, and tan(r + l) in two parts: r and all the rest. An odd n
+// takes -1 over that, whose rounding a step of Newton's takes back.
 
 #include "compiler/backends/llvm/lanes/avx512.h"
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
+#include "compiler/backends/llvm/lanes/sine.h"
 
 #include <array>
 
@@ -16,15 +16,12 @@ namespace {
 
 using llvm::Value;
 
-constexpr double quarter = 0x1.921fb6p0, quarter_middle = -0x1.777a5cp-25,
-                 quarter_low = -0x1.ee59dap-50;
-constexpr double inverse_quarter = 0x1.45f306p-1;
+constexpr QuarterTurn quarter = {0x1.921fb6p0, -0x1.777a5cp-25, -0x1.ee59dap-50,
+                                 0x1.45f306p-1, 0x1.8p23};
 /// (tan r - r)/r³ in r², |r| <= pi/4: minimax.
 constexpr std::array<double, 7> rest_of_tangent = {
     0x1.55556p-2,  0x1.110d9cp-3,  0x1.bada54p-5, 0x1.5cb95ep-6,
     0x1.62f7ecp-7, 0x1.7cd726p-14, 0x1.1ed38ap-8};
-/// A sum with it is a whole number, which its low bits hold.
-constexpr double magic = 0x1.8p23;
 /// A tangent is its argument below.
 constexpr double tiny = 0x1p-13;
 
@@ -42,14 +39,7 @@ Value* near_tangent_of_single(Lanes& lanes, Value* x) {
     const auto number = [&](double value) {
         return lanes.number(DType::F32, value);
     };
-    Value* turns = lanes.fma(x, number(inverse_quarter), number(magic));
-    Value* n = b.CreateFSub(turns, number(magic));
-    Value* first = lanes.fma(n, number(-quarter), x); // exact
-    Value* second = b.CreateFMul(n, number(quarter_middle));
-    Value* lost = lanes.fma(n, number(quarter_middle), b.CreateFNeg(second));
-    Value* r = b.CreateFSub(first, second);
-    Value* l = b.CreateFSub(b.CreateFSub(b.CreateFSub(first, r), second), lost);
-    l = lanes.fma(n, number(-quarter_low), l);
+    const auto [turns, r, l] = in_turns(lanes, quarter, x);
     Value* square = b.CreateFMul(r, r);
     Value* rest = lanes.fma(b.CreateFMul(square, r),
                             horner(lanes, rest_of_tangent, square),

@@ -121,10 +121,6 @@ void add_argument(const tilefold_argument& argument,
         views[k].declared = declared;
 }
 
-/// Outputs of the last call of this thread, whose memory is taken again. A
-/// call inside of a call, from its callback, finds none and allocates.
-thread_local std::vector<Output> kept_outputs;
-
 } // namespace
 
 void add_array(const char* name, const DLTensor& tensor,
@@ -154,30 +150,17 @@ std::vector<NamedView> views_of(const tilefold_argument* arguments,
     return views;
 }
 
-Outputs::Outputs() : outputs_(std::exchange(kept_outputs, {})) {}
-
-Outputs::~Outputs() {
-    kept_outputs = std::move(outputs_);
-}
-
-Output& Outputs::next() {
-    if (size_ == outputs_.size())
-        outputs_.emplace_back();
-    return outputs_[size_++];
-}
-
 void Outputs::add(const DLTensor* tensor, bool is_complex) {
     static_cast<void>(required("out", tensor, "an array for each result"));
-    Output& real = next();
+    Output& real = outputs_.emplace_back();
     const bool has_parts = read_array("out", *tensor, real);
     if (has_parts != is_complex)
         fail(Code::OutDType, {spelling_of(tensor->dtype),
                               is_complex ? "a complex one" : "a real one"});
     if (!is_complex)
         return;
-    const Output copy = real; // next() may move it
-    Output& imaginary = next();
-    imaginary = copy;
+    const Output copy = real; // which emplace_back() may move
+    Output& imaginary = outputs_.emplace_back(copy);
     imaginary.data =
         static_cast<char*>(imaginary.data) + size_of(imaginary.dtype);
 }

@@ -4,6 +4,8 @@
 #include "runtime/c/handles.h"
 #include "runtime/core/view.h"
 
+#include <boost/container/small_vector.hpp>
+
 #include <span>
 #include <string>
 #include <vector>
@@ -18,26 +20,20 @@ std::vector<NamedView> views_of(const tilefold_argument* arguments,
 void add_array(const char* name, const DLTensor& tensor,
                std::vector<NamedView>& views);
 
-/// The outputs of a call, in memory that the thread keeps.
+/// The outputs of a call; two of them take no memory of the heap.
 class Outputs {
 public:
-    Outputs();
-    ~Outputs();
-    Outputs(const Outputs&) = delete;
-    Outputs& operator=(const Outputs&) = delete;
-
     /// Adds an array, or both parts of one. Throws Error(BadTensor, OutDType).
     void add(const DLTensor* tensor, bool is_complex);
     /// Adds one for each result of `bound`. Throws Error(BadCount).
     void add_results(const tilefold_bound& bound, const DLTensor* const* outs,
                      std::int64_t count);
-    std::span<const Output> all() const { return {outputs_.data(), size_}; }
+    std::span<const Output> all() const {
+        return {outputs_.data(), outputs_.size()};
+    }
 
 private:
-    Output& next();
-
-    std::vector<Output> outputs_;
-    std::size_t size_ = 0; ///< of these are used
+    boost::container::small_vector<Output, 2> outputs_;
 };
 
 } // namespace tilefold::c

@@ -52,8 +52,9 @@ public:
 
     template <std::input_iterator Iterator>
     void assign(Iterator first, Iterator last) {
-        resize(std::size_t(std::distance(first, last)));
-        std::copy(first, last, begin());
+        clear();
+        reserve(std::size_t(std::distance(first, last)));
+        size_ = std::size_t(std::copy(first, last, begin()) - begin());
     }
     void clear() { size_ = 0; }
     void resize(std::size_t size, value_type value = 0) {

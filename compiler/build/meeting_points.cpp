@@ -7,6 +7,7 @@
 #include "formulas/parser.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <vector>
 
@@ -19,24 +20,68 @@ using ir::Node;
 using ir::Op;
 using ir::ValueId;
 
-/// Returns `value` with `zero` in place of `of`; what reductions give is held
+/// Whether an operation may be infinite, or NaN, where its operands are
+/// numbers; `has_changed` says which of them are made anew.
+template <class Changed>
+bool may_be_infinite(const Node& node, const Changed& has_changed) {
+    switch (node.op) {
+    case Op::Constant:
+        return !std::isfinite(node.value);
+    case Op::Div:
+    case Op::Mod:
+    case Op::FloorDiv:
+        return has_changed(node.operands[1]);
+    case Op::IntPow:
+        return node.first < 0;
+    case Op::Pow:
+    case Op::Log:
+    case Op::Log2:
+    case Op::Log10:
+    case Op::Log1p:
+    case Op::Rsqrt:
+    case Op::Lgamma:
+    case Op::Polygamma:
+    case Op::BesselY:
+    case Op::BesselK:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/// A value with another one in the place of one that it reads.
+struct Replaced {
+    ValueId value = no_value;
+    bool is_finite = true; ///< certainly, as what it reads is
+};
+
+/// Returns `value` with `other` in place of `of`; what reductions give is held
 /// fixed.
-ValueId at_zero(Builder& builder, ValueId value, ValueId of, ValueId zero) {
+Replaced with_other(Builder& builder, ValueId value, ValueId of,
+                    ValueId other) {
     const std::vector<bool> wanted =
         ir::reached(builder.graph(), std::span(&value, 1));
+    Replaced result;
     std::vector<ValueId> made(value + 1);
+    const auto has_changed = [&](ValueId id) { return made[id] != id; };
     for (ValueId id = 0; id <= value; ++id) {
-        made[id] = id == of ? zero : id;
+        made[id] = id == of ? other : id;
         const Node node = builder[id];
         if (!wanted[id] || id <= of || node.op == Op::Reduce)
             continue;
         std::vector<ValueId> operands;
         for (ValueId input : node.inputs())
             operands.push_back(made[input]);
-        if (!std::ranges::equal(operands, node.inputs()))
-            made[id] = builder.rebuild(node, operands);
+        if (std::ranges::equal(operands, node.inputs()))
+            continue;
+        made[id] = builder.rebuild(node, operands);
+        const bool is_constant = builder[made[id]].op == Op::Constant;
+        if (may_be_infinite(is_constant ? builder[made[id]] : node,
+                            has_changed))
+            result.is_finite = false;
     }
-    return made[value];
+    result.value = made[value];
+    return result;
 }
 
 /// The sum of the absolute values of the terms of which `value` is the sum.
@@ -90,8 +135,12 @@ void add_limit(Builder& builder, Bindings& bound,
     // A limit is off by the square of r beside the length on which g changes,
     // and g/r by the rounding of terms of g: about as much at this root.
     const bool is_single = builder.graph().real == DType::F32;
-    static const Text limit("where(p <= t*q and abs(d) < inf, d, 0)"),
-        radius("where(p <= t*q and abs(d) < inf, t*q*pinv(s), 0)");
+    static const Text exists("p <= t*q and abs(d) < inf"),
+        limit("where(e, d, 0)"), radius("where(e, t*q*pinv(s), 0)"),
+        // The slope may be infinite where there is no limit: a derivative of
+        // what is not chosen, times 0, would be NaN. There it is taken where
+        // points are apart, of an arbitrary distance.
+        elsewhere("where(e, 0, 0.7310585786300049)");
     const ValueId g = bound.values.at("g"), y = bound.values.at("y");
     const Type type = builder.type(y);
     const ValueId zero =
@@ -99,17 +148,23 @@ void add_limit(Builder& builder, Bindings& bound,
     ValueId slope = derivative(g, y);
     if (slope == no_value)
         slope = zero;
-    const ValueId at = at_zero(builder, g, y, zero);
-    slope = at_zero(builder, slope, y, zero);
+    const ValueId at = with_other(builder, g, y, zero).value;
+    const Replaced at_zero = with_other(builder, slope, y, zero);
     Bindings terms;
     terms.span = bound.span;
     terms.values = {
         {"p", builder.apply(Op::Abs, {at})},
         {"q", SizeOfTerms(builder).of(at)},
-        {"d", slope},
-        {"s", SizeOfTerms(builder).of(slope)},
+        {"d", at_zero.value},
+        {"s", SizeOfTerms(builder).of(at_zero.value)},
         {"t", builder.constant(is_single ? 0x1p-12 : 0x1p-26)},
     };
+    terms.values["e"] = exists(builder, terms);
+    if (!at_zero.is_finite) {
+        const ValueId apart =
+            broadcast_or_reduce(builder, elsewhere(builder, terms), type);
+        terms.values["d"] = with_other(builder, slope, y, apart).value;
+    }
     bound.values["m"] = limit(builder, terms);
     bound.values["r"] = radius(builder, terms);
 }

@@ -61,6 +61,7 @@ constexpr LoweredCase shown[] = {
     {"a chain of components", "sum_j sum(sin(cos(exp(tanh(sin(x_i - y_j))))))", "x f32[64], y f32[64]"},
     {"chains of points", "sum_j tanh(sin(cos(exp(x_i)))) · tanh(sin(cos(sin(y_j))))", "x f32, y f32"},
     {"chains of constants and results", "log(1 + sum(sin(tanh(exp(cos(sin(p))))))) sum(tanh(exp(cos(sin(2 sum_j (x_i - y_j))))))", "p f32[64], x f32[64], y f32[64]"},
+    {"without rare ways", "sum_j sin(|x_i - y_j|) b_j", "x f32[3], y f32[3], b f32"},
     {"computed rows", "sum_j exp(-|x_i - y_j|²/2l_i²) b_j", "x f32[3], y f32[3], b f32, l f32"},
 };
 // clang-format on
@@ -99,6 +100,28 @@ TEST(Lower, TheMatrixUnitHasOneDepth) {
     for (const auto& [id, words] : kernel.contractions.words)
         EXPECT_EQ(words.depth, kernel.contractions.depth);
     EXPECT_EQ(kernel.column_tile % square_rows, 0);
+}
+
+/// NaN has to reach a sum from each function that has a rare way, and there
+/// has to be one.
+TEST(Lower, RareWaysAreLeftOutWhereASumTells) {
+    const auto leaves_out = [](const char* formula) {
+        return lowered({"", formula, "x f32, y f32"}).leaves_rare_out;
+    };
+    for (const char* formula :
+         {"sum_j sin(x_i y_j)", "sum_j y_j exp(-cos(x_i y_j)²)",
+          "prod_j tan(x_i y_j)", "[sum_j sin(x_i y_j), max_j x_i y_j]"})
+        EXPECT_TRUE(leaves_out(formula)) << formula;
+    for (const char* formula :
+         {"sum_j exp(x_i y_j)", "max_j sin(x_i y_j)",
+          "sum_j where(sin(x_i y_j) < 0, 1, 2)", "sum_j sin(x_i y_j)^(x_i y_j)",
+          "sum_j lgamma(abs(x_i y_j))", "sum_j lgamma(x_i y_j)",
+          "sum_j sin(x_i y_j) besselj(1, x_i y_j)", "sum_j besselj(2, x_i y_j)",
+          "sum_j x_i y_j sin(y_j)", "logsumexp_j(sin(x_i y_j))",
+          "[sum_j sin(x_i y_j), max_j cos(x_i y_j)]",
+          "[sum_j sin(x_i y_j), fold_j(x_i y_j, 0, f, g)] with f(s, t) = s + "
+          "sin(t), g(s, t) = s + t"})
+        EXPECT_FALSE(leaves_out(formula)) << formula;
 }
 
 TEST(Lower, ATileOfColumnsFollowsItsReductions) {

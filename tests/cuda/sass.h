@@ -9,6 +9,13 @@
 
 namespace tilefold::tests {
 
+/// What instructions take of a multiprocessor.
+struct Slots {
+    int issued = 0;  ///< all of them
+    int special = 0; ///< of these, by the special function unit
+    int wide = 0;    ///< of these, by the unit for double
+};
+
 /// Folders that hold `nvidia/`: of the Python environment of scripts/setup.
 std::vector<std::string> package_folders();
 
@@ -37,5 +44,16 @@ Loop smallest_loop(const cuda::Image& image, const std::string& kernel,
 /// of the opcode, by nvdisasm; throws std::runtime_error where there is none.
 Loop innermost_loop(const cuda::Image& image, const std::string& kernel,
                     const std::string& opcode);
+
+/// The shortest and the longest way once around a loop.
+struct Turn {
+    Slots shortest, longest;
+};
+/// Returns the ways around the smallest loop of `kernel` that has the opcode at
+/// least so often: not through loops within, nor through what the compiler
+/// calls a slow path; functions are entered. Throws std::runtime_error where
+/// there is no such loop, or no such way around it.
+Turn turn_of(const cuda::Image& image, const std::string& kernel,
+             const std::string& opcode, int least);
 
 } // namespace tilefold::tests

@@ -3,9 +3,11 @@
 
 #include "compiler/backends/cuda/plan/choose_plan.h"
 #include "compiler/backends/cuda/plan/model.h"
+#include "compiler/backends/cuda/text/instructions.h"
 #include "runtime/cuda/nvrtc.h"
 #include "tests/compiler/support.h"
 #include "tests/cuda/cases.h"
+#include "tests/cuda/function_slots.h"
 #include "tests/cuda/sass.h"
 #include "tests/sample.h"
 
@@ -14,6 +16,7 @@
 #include <optional>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iterator>
 
 namespace tilefold::tests {
@@ -296,6 +299,53 @@ TEST(Nvrtc, TheModelCountsWhatALoopHas) {
             << each.formula << ": " << loop.size / pairs << " instructions, "
             << cuda::print(cost);
     }
+}
+
+/// The table of functions is what NVRTC makes of them; another of its versions
+/// may take some instructions more or less.
+TEST(Nvrtc, FunctionsTakeWhatTheirTableSays) {
+    const auto near = [](int found, int stored) {
+        return std::abs(found - stored) <= 2 + stored / 10;
+    };
+    AddedTurns added(nvrtc());
+    std::size_t row = 0;
+    const std::vector<StoredTurn> stored = stored_turns();
+    ASSERT_EQ(stored.size(), 2 * pair_functions().size());
+    for (const PairFunction& function : pair_functions())
+        for (const DType dtype : {DType::F32, DType::F64}) {
+            const StoredTurn& of = stored[row++];
+            ASSERT_EQ(of.function, function.name);
+            if (!tests::in_sample(0.08, of.function + of.dtype))
+                continue;
+            const Turn turn = added.of(function, dtype);
+            EXPECT_TRUE(near(turn.shortest.issued, of.least) &&
+                        near(turn.longest.issued, of.longest.issued) &&
+                        near(turn.longest.wide, of.longest.wide))
+                << function.name << " of " << of.dtype << ": "
+                << turn.shortest.issued << " to " << turn.longest.issued << ", "
+                << turn.longest.wide << " in double";
+        }
+}
+
+/// What the model counts of an operation is a way through its code.
+TEST(Nvrtc, TheModelCountsWhatFunctionsTake) {
+    std::size_t row = 0;
+    const std::vector<StoredTurn> stored = stored_turns();
+    for (const PairFunction& function : pair_functions())
+        for (const bool is_single : {true, false}) {
+            const StoredTurn& of = stored.at(row++);
+            if (!function.op)
+                continue;
+            const cuda::Instructions counted =
+                cuda::instructions_of(*function.op);
+            const double issued = is_single ? counted.single : counted.twice;
+            EXPECT_GE(issued, of.least) << function.name << of.dtype;
+            EXPECT_LE(issued, of.longest.issued) << function.name << of.dtype;
+            if (is_single)
+                EXPECT_LE(counted.special, of.longest.special) << function.name;
+            else
+                EXPECT_LE(counted.wide, of.longest.wide) << function.name;
+        }
 }
 
 /// What a tile of pairs costs a thread, which has 64 of them: the loop over the

@@ -84,6 +84,27 @@ TEST_P(Sine, OfFarNumbersAmongNearOnes) {
     expect_within(1, x);
 }
 
+/// A loop that leaves far numbers out is run anew: products are exact, and half
+/// of them are at most 2^40, to where these functions are computed in place.
+TEST_P(Sine, OfFarPairsAmongNearOnes) {
+    for (const char* function : {"sin", "cos"}) {
+        const TestFormula sum{std::string("sum_j ") + function +
+                                  "(274877906944*x_i*y_j)",
+                              {{"x", Axes::I, DType::I8, 0, 1, 1},
+                               {"y", Axes::J, DType::I8, 0, 1, 1}},
+                              Mode::Reduce};
+        // Only a loop in stages leaves them out, and of 16 registers none of
+        // the model's plans has stages here.
+        Plan plan = plans_of(sum, GetParam()).front();
+        for (const std::int32_t cycles : {0, 6}) {
+            plan.min_stage_cycles = cycles;
+            EXPECT_LE(run_case(sum, GetParam(), &plan, 37, 700, Flush::Back),
+                      1e-6)
+                << function << ", " << cycles;
+        }
+    }
+}
+
 /// In a chain so long that a function of the image takes strips of numbers.
 TEST_P(Sine, OfAStripIsTheSame) {
     std::vector<float> x = near_numbers();

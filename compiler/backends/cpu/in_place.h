@@ -12,10 +12,11 @@ namespace tilefold {
 /// that a loop around it can be cut into stages.
 inline bool is_in_place(ir::Op op, DType dtype) {
     using ir::Op;
-    constexpr Op of_both[] = {
-        Op::Log,  Op::Log2, Op::Log10, Op::Log1p, Op::Tanh, Op::Expm1,
-        Op::Sinh, Op::Cosh, Op::Erf,   Op::Erfc,  Op::Pow,  Op::Lgamma,
-        Op::Atan, Op::Asin, Op::Acos,  Op::Atan2, Op::Tan};
+    constexpr Op of_both[] = {Op::Sin,   Op::Cos,    Op::Log,  Op::Log2,
+                              Op::Log10, Op::Log1p,  Op::Tanh, Op::Expm1,
+                              Op::Sinh,  Op::Cosh,   Op::Erf,  Op::Erfc,
+                              Op::Pow,   Op::Lgamma, Op::Atan, Op::Asin,
+                              Op::Acos,  Op::Atan2,  Op::Tan};
     return (dtype == DType::F32 || dtype == DType::F64) &&
            std::ranges::count(of_both, op) > 0;
 }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <sstream>
 
 namespace tilefold {
 
@@ -93,26 +92,31 @@ void check_whole(const Plan& plan) {
 } // namespace
 
 std::string print(const Plan& plan) {
-    std::ostringstream text;
-    text << "isa=" << spelling_of(plan.isa)
-         << " nest=" << spelling_of(plan.nest);
+    // No stream, which ends early and says nothing where memory is missing.
+    std::string text = "isa=" + std::string(spelling_of(plan.isa)) +
+                       " nest=" + std::string(spelling_of(plan.nest));
     for (const Field& field : fields)
         if (field.is_shown(plan))
-            text << ' ' << field.key << '=' << plan.*field.member;
-    return text.str();
+            text += ' ' + std::string(field.key) + '=' +
+                    std::to_string(plan.*field.member);
+    return text;
 }
 
 Plan parse_plan(std::string_view text) {
     Plan plan;
     bool has_isa = false; // no default runs on every processor
-    std::istringstream words{std::string(text)};
-    for (std::string word; words >> word;) {
+    constexpr std::string_view spaces = " \t\n\v\f\r";
+    for (std::size_t at = text.find_first_not_of(spaces); at < text.size();
+         at = text.find_first_not_of(spaces, at)) {
+        const std::string_view word =
+            text.substr(at, text.find_first_of(spaces, at) - at);
         const std::size_t equals = word.find('=');
-        if (equals == std::string::npos)
+        if (equals == std::string_view::npos)
             bad_plan(word, "key=value expected");
-        const std::string_view key = std::string_view(word).substr(0, equals);
-        set_field(plan, key, std::string_view(word).substr(equals + 1));
+        const std::string_view key = word.substr(0, equals);
+        set_field(plan, key, word.substr(equals + 1));
         has_isa |= key == "isa";
+        at += word.size();
     }
     if (!has_isa)
         bad_plan("isa", "missing: " + isa_spellings());

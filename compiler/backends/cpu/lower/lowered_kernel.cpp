@@ -2,6 +2,8 @@
 
 #include "compiler/backends/cpu/lower/lowered_kernel.h"
 
+#include "compiler/backends/cpu/lower/rare_ways.h"
+
 #include <algorithm>
 
 namespace tilefold {
@@ -196,6 +198,9 @@ void choose_loops(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
     const bool is_plain =
         !has_sums_of_loops && kernel.columns.is_by_components();
     kernel.is_pipelined = plan.min_stage_cycles > 0 && is_plain;
+    kernel.leaves_rare_out = kernel.is_pipelined && !kernel.by_column_tiles &&
+                             plan.lanes > 1 && !kernel.calls_sines &&
+                             sums_tell_rare(graph, kernel.reductions);
     kernel.has_lanes_over_columns = !kernel.reads_in_place && is_plain;
 }
 

@@ -52,6 +52,9 @@ struct LoweredKernel {
     bool reads_in_place = false;
     /// Loops over columns run ahead, in stages.
     bool is_pipelined = false;
+    /// Loops over columns are written without what few arguments of functions
+    /// need, and anew with it for tiles whose sums are NaN.
+    bool leaves_rare_out = false;
     /// Pairs of one row may be computed with lanes over columns.
     bool has_lanes_over_columns = false;
     std::int64_t results = 0; ///< of reduce: offset of a block's results

@@ -79,6 +79,9 @@ private:
                   ? ", software-pipelined in stages of " +
                         std::to_string(plan_.min_stage_cycles) + " cycles"
                   : ""));
+        if (kernel_.leaves_rare_out)
+            line(indent + std::string("  without what few arguments need, and "
+                                      "anew with it where a sum is NaN"));
         print_vectors(indent + std::string("  "), kernel_.kept.vectors);
         print_kept(indent + std::string("  keep scalars:"),
                    kernel_.kept.scalars);

@@ -36,9 +36,15 @@ public:
         reduction.components =
             components_of(graph_[node.operands[is_softmax ? 1 : 0]].type);
         if (monoid == Monoid::UserDefined)
-            reduction.components = 1; // registers, however many
+            reduction.components = reduction.fields.front().components;
+        const std::int64_t in_registers =
+            monoid == Monoid::UserDefined ? most_of_fold : plan_.unroll;
         reduction.in_memory = reduction.components == dynamic ||
-                              reduction.components > plan_.unroll;
+                              reduction.components > in_registers;
+        reduction.ends_as_nan =
+            (monoid == Monoid::Add || monoid == Monoid::Multiply) &&
+            kind_of(reduction.partial) == DTypeKind::Float &&
+            !reduction.in_memory;
         reduction.components_at_once = components_at_once();
         reduction.adds_powers = monoid == Monoid::Add &&
                                 reduction.partial == graph_.real &&
@@ -48,6 +54,10 @@ public:
     }
 
 private:
+    /// A state of a user's functions is held in registers up to so many
+    /// numbers: their code is written out.
+    static constexpr std::int64_t most_of_fold = 8;
+
     /// Beside accumulators, registers hold a vector of each row and of two
     /// columns; the number is a power of two, since that is what divides most
     /// widths.

@@ -27,6 +27,9 @@ struct LoweredReduction {
     /// Terms are powers of two that nothing else reads: each is scaled while it
     /// is added.
     bool adds_powers = false;
+    /// A tile of it ends as NaN where one of its terms is: a sum or a product
+    /// of floats in registers.
+    bool ends_as_nan = false;
     /// One accumulator there has so many elements of the computing dtype.
     int accumulators = 1;
     /// The reduction takes a tile of columns at once, because a step only sees

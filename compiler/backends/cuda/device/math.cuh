@@ -57,7 +57,7 @@ template <class T> static __device__ __forceinline__ T inverse_root(T x) {
 }
 /// 1 / x, and 0 of 0
 template <class T> static __device__ __forceinline__ T pseudo_inverse(T x) {
-    return x == T(0) ? T(0) : T(1) / x;
+    return x == T(0) ? T(0) : quotient(T(1), x);
 }
 template <class T> static __device__ __forceinline__ T sign_of(T x) {
     return x > T(0) ? T(1) : x < T(0) ? T(-1) : x;

@@ -120,7 +120,7 @@ private:
 
     void add(const Instructions& each, double count, DType dtype) {
         const bool is_64_bit = dtype == DType::F64 || dtype == DType::I64;
-        const double issued = is_64_bit ? each.wide : each.single;
+        const double issued = is_64_bit ? each.twice : each.single;
         cost_.single += count * issued;
         if (is_64_bit)
             cost_.wide += count * each.wide;

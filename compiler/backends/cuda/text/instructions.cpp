@@ -8,9 +8,9 @@ using ir::Op;
 
 Instructions instructions_of(Op op) {
     switch (op) {
-#define INSTRUCTIONS(name, single, special, wide, function, whole)             \
+#define INSTRUCTIONS(name, single, special, twice, wide, function, whole)      \
     case Op::name:                                                             \
-        return {single, special, wide, function, whole};
+        return {single, special, twice, wide, function, whole};
 #include "compiler/backends/cuda/text/instructions.def"
 #undef INSTRUCTIONS
     case Op::Argument:
@@ -38,7 +38,7 @@ Instructions instructions_of_term(ir::Monoid monoid) {
     switch (monoid) {
 #define TERM(monoid, single, special, wide)                                    \
     case ir::Monoid::monoid:                                                   \
-        return {single, special, wide};
+        return {single, special, wide, wide};
 #include "compiler/backends/cuda/text/terms.def"
 #undef TERM
     }

@@ -13,7 +13,8 @@ namespace tilefold::cuda {
 struct Instructions {
     double single = 0;  ///< issued in float32
     double special = 0; ///< of these, by the special function unit
-    double wide = 0;    ///< in float64
+    double twice = 0;   ///< issued in float64
+    double wide = 0;    ///< of these, by the unit for double
     /// The function that takes operands of the result's kind, and the one that
     /// takes integers; "" where there is none.
     std::string_view function = "", whole = "";

@@ -104,6 +104,7 @@ public:
     bool unrolled(std::int64_t components) const {
         return components != dynamic && components <= unroll_;
     }
+    int unroll() const { return unroll_; }
     llvm::Value* index_of(Component component) const;
     /// Returns component * scale + offset.
     Component shifted(Component component, std::int64_t scale,

@@ -99,15 +99,16 @@ Value* emit_bessel_j(Lanes& lanes, const FunctionTable& functions, int order,
                      Value* x) {
     auto& b = lanes.b;
     const DType dtype = lanes.dtype_of(x);
-    Value* near = lanes.as(
-        dtype,
-        BesselJ(lanes, dtype, order != 0, lanes.as(DType::F64, x)).value());
-    if (order < 0) // J_-1 is -J_1
-        near = b.CreateFNeg(near);
+    const auto near = [&](Value* of) {
+        Value* wide = lanes.as(DType::F64, of);
+        Value* of_size =
+            lanes.as(dtype, BesselJ(lanes, dtype, order != 0, wide).value());
+        return order < 0 ? b.CreateFNeg(of_size) : of_size; // J_-1 is -J_1
+    };
     Value* is_near = // or NaN
         b.CreateFCmpULE(lanes.absolute(x),
                         lanes.number(dtype, farthest_of_both));
-    return lanes.mostly(is_near, near, [&] {
+    return lanes.mostly(is_near, x, near, [&] {
         Value* operands[] = {lanes.number(dtype, order), x};
         return call_external(lanes, functions, External::BesselJ, dtype,
                              operands);

@@ -147,6 +147,10 @@ public:
         const bool is_double = dtype_ == DType::F64;
         Value* x = operands_[0];
         switch (op_) {
+        case Op::Sin:
+            return emit_sine(lanes_, functions_, External::Sin, x);
+        case Op::Cos:
+            return emit_sine(lanes_, functions_, External::Cos, x);
         case Op::Exp:
             return emit_exp(lanes_, x, signs_[0]);
         case Op::Exp2:

@@ -131,14 +131,15 @@ private:
     Value *single_, *x_, *log_, *inverse_, *is_below_1_, *is_in_series_;
 };
 
-/// Emits `near` where x is not below 0, and what the library has elsewhere.
-Value* by_sign(Lanes& lanes, Value* x, ir::Sign sign, Value* near,
+/// Emits near(x) where x is not below 0, and what the library has elsewhere.
+Value* by_sign(Lanes& lanes, Value* x, ir::Sign sign,
+               const std::function<Value*(Value*)>& near,
                const std::function<Value*()>& by_library) {
     if (ir::is_nonnegative(sign))
-        return near;
+        return near(x);
     Value* is_near =
         lanes.b.CreateFCmpUGE(x, lanes.number(lanes.dtype_of(x), 0));
-    return lanes.mostly(is_near, near, by_library);
+    return lanes.mostly(is_near, x, near, by_library);
 }
 
 Value* digamma_of_single(Lanes& lanes, Value* x) {
@@ -160,8 +161,10 @@ Value* digamma_of_single(Lanes& lanes, Value* x) {
 Value* emit_lgamma(Lanes& lanes, const FunctionTable& functions, Value* x,
                    ir::Sign sign) {
     const DType dtype = lanes.dtype_of(x);
-    Value* near = dtype == DType::F64 ? lgamma_of_double(lanes, x)
-                                      : Gamma(lanes, x).lgamma();
+    const auto near = [&](Value* of) {
+        return dtype == DType::F64 ? lgamma_of_double(lanes, of)
+                                   : Gamma(lanes, of).lgamma();
+    };
     return by_sign(lanes, x, sign, near, [&] {
         return call_external(lanes, functions, External::Lgamma, dtype,
                              {&x, 1});
@@ -171,8 +174,10 @@ Value* emit_lgamma(Lanes& lanes, const FunctionTable& functions, Value* x,
 Value* emit_digamma(Lanes& lanes, const FunctionTable& functions, Value* x,
                     ir::Sign sign) {
     const DType dtype = lanes.dtype_of(x);
-    Value* near = dtype == DType::F64 ? digamma_of_double(lanes, x)
-                                      : digamma_of_single(lanes, x);
+    const auto near = [&](Value* of) {
+        return dtype == DType::F64 ? digamma_of_double(lanes, of)
+                                   : digamma_of_single(lanes, of);
+    };
     return by_sign(lanes, x, sign, near, [&] {
         Value* operands[] = {lanes.number(dtype, 0), x};
         return call_external(lanes, functions, External::Polygamma, dtype,

@@ -259,8 +259,13 @@ void Lanes::when_rare(Value* condition,
                       weights.createUnlikelyBranchWeights());
 }
 
-Value* Lanes::mostly(Value* is_near, Value* near,
+Value* Lanes::mostly(Value* is_near, Value* x,
+                     const std::function<Value*(Value*)>& near_of,
                      const std::function<Value*()>& elsewhere) const {
+    if (leaves_rare_out_)
+        return near_of(
+            select(is_near, x, llvm::ConstantFP::getNaN(x->getType())));
+    Value* near = near_of(x);
     Value* result = variable(near->getType());
     b.CreateStore(near, result);
     when_rare(b.CreateNot(all(is_near)), [&] {

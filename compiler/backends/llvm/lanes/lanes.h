@@ -113,10 +113,13 @@ public:
     /// way around it nothing.
     void when_rare(llvm::Value* condition,
                    const std::function<void()>& then) const;
-    /// Returns `near` where that holds, and elsewhere(), which is asked for
-    /// only where some lane needs it; seldom one does.
-    llvm::Value* mostly(llvm::Value* is_near, llvm::Value* near,
+    /// Returns near(x) in the lanes of `is_near`, and elsewhere() in others,
+    /// which is asked for only where there is one; seldom there is. Where rare
+    /// ways are left out, these lanes are near(NaN).
+    llvm::Value* mostly(llvm::Value* is_near, llvm::Value* x,
+                        const std::function<llvm::Value*(llvm::Value* x)>& near,
                         const std::function<llvm::Value*()>& elsewhere) const;
+    void leave_rare_out(bool yes) { leaves_rare_out_ = yes; }
     /// Returns a stack slot in the entry block, to be promoted to a register.
     llvm::Value* variable(llvm::Type* type) const;
 
@@ -124,6 +127,7 @@ private:
     int width_;
     DType real_;
     Isa isa_;
+    bool leaves_rare_out_ = false;
 };
 
 } // namespace tilefold::llvm_backend

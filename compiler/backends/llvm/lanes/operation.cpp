@@ -83,7 +83,6 @@ Value* emit_remainder(Lanes& lanes, const FunctionTable& functions, Value* x,
                       Value* y) {
     auto& b = lanes.b;
     const DType dtype = lanes.dtype_of(x);
-    const auto [quotient, near] = floor_division(lanes, x, y);
     Value* operands[] = {x, y};
     const auto by_library = [&] {
         return call_external(lanes, functions, External::Remainder, dtype,
@@ -91,10 +90,12 @@ Value* emit_remainder(Lanes& lanes, const FunctionTable& functions, Value* x,
     };
     if (lanes.width() == 1)
         return by_library();
+    const FloorDivision division = floor_division(lanes, x, y);
     Value* is_near = b.CreateFCmpULE( // or NaN
-        lanes.absolute(quotient),
+        lanes.absolute(division.quotient),
         lanes.number(dtype, dtype == DType::F32 ? 0x1p22 : 0x1p51));
-    return lanes.mostly(is_near, near, by_library);
+    return lanes.mostly(
+        is_near, division.rest, [](Value* rest) { return rest; }, by_library);
 }
 
 /// Returns the quotient; an infinite dividend has none, as Python's.

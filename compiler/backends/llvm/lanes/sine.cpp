@@ -221,15 +221,15 @@ Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
     const bool is_single = dtype == DType::F32;
     if (is_single && functions.sine)
         return functions.sine(function, x);
-    auto& b = lanes.b;
-    Value* near = (is_single ? near_sine : near_sine_of_double)(
-        lanes, x, function == External::Cos);
-    Value* size = lanes.absolute(x);
     Value* is_near = // or NaN
-        b.CreateFCmpULE(
-            size,
+        lanes.b.CreateFCmpULE(
+            lanes.absolute(x),
             lanes.number(dtype, is_single ? farthest : farthest_of_double));
-    return lanes.mostly(is_near, near, by_library);
+    const auto near = [&](Value* of) {
+        return (is_single ? near_sine : near_sine_of_double)(
+            lanes, of, function == External::Cos);
+    };
+    return lanes.mostly(is_near, x, near, by_library);
 }
 
 Value* emit_tangent(Lanes& lanes, const FunctionTable& functions, Value* x) {
@@ -243,9 +243,11 @@ Value* emit_tangent(Lanes& lanes, const FunctionTable& functions, Value* x) {
             lanes.absolute(x),
             lanes.number(dtype, is_single ? farthest_tangent_of_single
                                           : farthest_of_double));
-    Value* near = is_single ? near_tangent_of_single(lanes, x)
-                            : near_tangent_of_double(lanes, x);
-    return lanes.mostly(is_near, near, by_library);
+    const auto near = [&](Value* of) {
+        return is_single ? near_tangent_of_single(lanes, of)
+                         : near_tangent_of_double(lanes, of);
+    };
+    return lanes.mostly(is_near, x, near, by_library);
 }
 
 } // namespace tilefold::llvm_backend

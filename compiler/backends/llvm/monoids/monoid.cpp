@@ -79,18 +79,22 @@ Value* MonoidWriter::read(Tile& tile, int operand, Component component, int r,
 
 Value* MonoidWriter::place(Tile& tile, int which, Component component, int r,
                            llvm::Type* type) {
-    if (component.runtime) {
-        const std::int64_t bytes =
-            tile.lanes.width() * std::int64_t(size_of(graph_.real));
-        Value* index = tile.lanes.b.CreateMul(
-            tile.values.index_of(component),
-            tile.lanes.constant(tile.rows * lowered_.accumulators));
-        return tile.lanes.at(tile.memory, index, which * tile.rows + r, bytes);
-    }
+    if (component.runtime)
+        return place_in_memory(tile, which, component, r);
     auto& known = registers_[{which, component.fixed, r}];
     if (!known)
         known = tile.lanes.variable(type);
     return known;
+}
+
+Value* MonoidWriter::place_in_memory(Tile& tile, int which, Component component,
+                                     int r) const {
+    const std::int64_t bytes =
+        tile.lanes.width() * std::int64_t(size_of(graph_.real));
+    Value* index = tile.lanes.b.CreateMul(
+        tile.values.index_of(component),
+        tile.lanes.constant(tile.rows * lowered_.accumulators));
+    return tile.lanes.at(tile.memory, index, which * tile.rows + r, bytes);
 }
 
 void MonoidWriter::update(Tile& tile, const EachStep& each_step,

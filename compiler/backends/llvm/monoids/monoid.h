@@ -159,6 +159,11 @@ public:
         return nullptr;
     } ///< itself, where it is one
     virtual void finish_tile(Tile& tile) = 0;
+    /// Returns truth lanes: whether an accumulator of row vector `r` is NaN,
+    /// where it ends so.
+    virtual llvm::Value* has_nan(Tile& tile, int /*r*/) {
+        return tile.lanes.number(DType::Bool, 0);
+    }
     /// Emits into ⊕= from. `values` serves for loops over components, and
     /// knows the constants of the call.
     virtual void merge(Evaluator& values, const FunctionTable& functions,
@@ -194,6 +199,8 @@ protected:
     /// components are unrolled, else memory in `tile.memory`.
     llvm::Value* place(Tile& tile, int which, Component component, int r,
                        llvm::Type* type);
+    llvm::Value* place_in_memory(Tile& tile, int which, Component component,
+                                 int r) const;
     /// For each accumulator in memory, a register starts as first(it, r),
     /// becomes next(register, k, r, j) for each column, and the accumulator
     /// becomes last(register, it, r) in the end. Some components of all rows

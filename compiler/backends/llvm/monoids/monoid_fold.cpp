@@ -9,6 +9,8 @@
 #include "compiler/backends/llvm/monoids/monoid.h"
 
 #include <limits>
+#include <map>
+#include <utility>
 
 namespace tilefold::llvm_backend {
 namespace {
@@ -16,8 +18,10 @@ namespace {
 using ir::ValueId;
 using llvm::Value;
 
-/// Reads components of an argument of a fold's graph.
-using Read = std::function<Value*(std::int64_t component)>;
+/// Reads a component of an argument of a fold's graph, for a vector of rows.
+using Read = std::function<Value*(Component component, int row)>;
+/// Takes a component of a function's result.
+using Write = std::function<void(Component component, int row, Value* value)>;
 
 class UserDefined : public MonoidWriter {
 public:
@@ -30,40 +34,42 @@ public:
     }
 
     void start(Tile& tile) override {
-        each(tile, [&](std::int64_t k, int r) {
-            tile.lanes.b.CreateStore(constant(tile.values, 1, {k, nullptr}),
+        each(tile.values, tile.rows, [&](Component k, int r) {
+            tile.lanes.b.CreateStore(constant(tile.values, 1, k),
                                      at(tile, k, r));
         });
     }
 
     void step(Tile& tile) override {
-        for (int r = 0; r < tile.rows; ++r) {
-            std::vector<Value*> state = load(tile, r);
-            for (int j = 0; j < tile.columns; ++j)
-                state =
-                    apply(tile.values, tile.functions, node().fold->accumulate,
-                          state, [&](std::int64_t k) {
-                              return read(tile, 0, {k, nullptr}, r, j);
-                          });
-            for (std::int64_t k = 0; k < size_; ++k)
-                tile.lanes.b.CreateStore(state[std::size_t(k)], at(tile, k, r));
-        }
+        const Read state = [&](Component k, int r) {
+            return tile.lanes.b.CreateLoad(type(tile), at(tile, k, r));
+        };
+        if (lowered_.in_memory)
+            tile.values.hoist_scalars(body(), tile.rows, tile.columns);
+        for (int j = 0; j < tile.columns; ++j)
+            replace(
+                tile.values, tile.functions, node().fold->accumulate, tile.rows,
+                state,
+                [&](Component k, int r) { return read(tile, 0, k, r, j); },
+                [&](Component k, int r, Value* value) {
+                    tile.lanes.b.CreateStore(value, at(tile, k, r));
+                });
     }
 
     void finish_tile(Tile& tile) override {
-        for (int r = 0; r < tile.rows; ++r) {
-            const std::vector<Value*> partial = load(tile, r);
+        for (int r = 0; r < tile.rows; ++r)
             join(tile.values, tile.functions, *tile.state[std::size_t(r)],
-                 [&](std::int64_t k) {
-                     return tile.lanes.as(DType::F64, partial[std::size_t(k)]);
+                 [&](Component k) {
+                     return tile.lanes.as(
+                         DType::F64,
+                         tile.lanes.b.CreateLoad(type(tile), at(tile, k, r)));
                  });
-        }
     }
 
     void merge(Evaluator& values, const FunctionTable& functions,
                StateRows& into, StateRows& from) override {
         join(values, functions, into,
-             [&](std::int64_t k) { return from.load(0, {k, nullptr}); });
+             [&](Component k) { return from.load(0, k); });
     }
 
     Value* result(Lanes& lanes, const FunctionTable&, StateRows& state,
@@ -79,25 +85,56 @@ private:
     }
 
     void join(Evaluator& values, const FunctionTable& functions,
-              StateRows& into, const Read& right) const {
-        std::vector<Value*> left;
-        for (std::int64_t k = 0; k < size_; ++k)
-            left.push_back(into.load(0, {k, nullptr}));
-        const std::vector<Value*> joined =
-            apply(values, functions, node().fold->merge, left, right);
-        for (std::int64_t k = 0; k < size_; ++k)
-            into.store(0, {k, nullptr}, joined[std::size_t(k)]);
+              StateRows& into,
+              const std::function<Value*(Component)>& right) const {
+        replace(
+            values, functions, node().fold->merge, 1,
+            [&](Component k, int) { return into.load(0, k); },
+            [&](Component k, int) { return right(k); },
+            [&](Component k, int, Value* value) { into.store(0, k, value); });
     }
 
-    /// Returns the components of a function's result, in its graph's dtype.
-    std::vector<Value*> apply(Evaluator& values, const FunctionTable& functions,
-                              const ir::Graph& function,
-                              const std::vector<Value*>& left,
-                              const Read& right) const {
+    /// Writes a function's result, in its graph's dtype, to where its state is
+    /// read: when all of it is known, since components may read others.
+    void replace(Evaluator& values, const FunctionTable& functions,
+                 const ir::Graph& function, int rows, const Read& state,
+                 const Read& right, const Write& write) const {
         Lanes& lanes = values.lanes();
-        const Read state = [&](std::int64_t k) { return left[std::size_t(k)]; };
-        const Read given = [&](std::int64_t k) {
-            return lanes.as(function.real, constant(values, 2, {k, nullptr}));
+        auto& b = lanes.b;
+        llvm::Type* type = lanes.type(function.real);
+        const std::int64_t bytes =
+            lanes.width() * std::int64_t(size_of(function.real));
+        std::map<std::pair<std::int64_t, int>, Value*> registers;
+        Value* memory = nullptr;
+        if (lowered_.in_memory)
+            memory = lanes.variable(
+                llvm::ArrayType::get(type, std::uint64_t(size_ * rows)));
+        const auto place = [&](Component k, int r) {
+            Value* first =
+                b.CreateMul(values.index_of(k), lanes.constant(rows));
+            return lanes.at(memory, first, r, bytes);
+        };
+        apply(values, functions, function, rows, state, right,
+              [&](Component k, int r, Value* value) {
+                  if (memory)
+                      b.CreateStore(value, place(k, r));
+                  else
+                      registers[{k.fixed, r}] = value;
+              });
+        each(values, rows, [&](Component k, int r) {
+            write(k, r,
+                  memory ? b.CreateLoad(type, place(k, r))
+                         : registers.at({k.fixed, r}));
+        });
+    }
+
+    /// Gives `write` all components of a function's result.
+    void apply(Evaluator& values, const FunctionTable& functions,
+               const ir::Graph& function, int rows, const Read& state,
+               const Read& right, const Write& write) const {
+        Lanes& lanes = values.lanes();
+        const Read given = [&](Component k, int) {
+            return lanes.as(function.real, constant(values, 2, k));
         };
         const Read* reads[] = {&state, &right, &given};
         const Leaves leaves = [&](ValueId id) -> Leaf {
@@ -106,34 +143,57 @@ private:
                 return {};
             const Read& read =
                 *reads[ir::role_of(function.arguments[std::size_t(of.first)])];
-            return {[&read](Component at, int, int) { return read(at.fixed); }};
+            return {
+                [&read](Component k, int row, int) { return read(k, row); }};
         };
         constexpr int whole = std::numeric_limits<int>::max();
-        Evaluator inside(function, lanes, functions, whole, nullptr, leaves);
-        std::vector<Value*> results;
-        for (std::int64_t k = 0; k < size_; ++k) {
-            Value* result = inside.value(function.result, {k, nullptr});
-            results.push_back(lanes.as(function.real, result));
-        }
-        return results;
+        const int unroll = lowered_.in_memory ? values.unroll() : whole;
+        Evaluator inside(function, lanes, functions, unroll, nullptr, leaves);
+        inside.run_contractions(function.result, rows, 1);
+        if (lowered_.in_memory)
+            inside.hoist_scalars(function.result, rows, 1);
+        const auto write_part = [&](ValueId part, std::int64_t first) {
+            inside.each_component(
+                components_of(function[part].type), [&](Component k) {
+                    for (int r = 0; r < rows; ++r)
+                        write(
+                            {k.fixed + first, k.runtime}, r,
+                            lanes.as(function.real, inside.value(part, k, r)));
+                });
+        };
+        each_part(function, function.result, 0, write_part);
     }
 
-    std::vector<Value*> load(Tile& tile, int r) {
-        std::vector<Value*> state;
-        for (std::int64_t k = 0; k < size_; ++k)
-            state.push_back(
-                tile.lanes.b.CreateLoad(type(tile), at(tile, k, r)));
-        return state;
+    /// Calls `body` with the parts that a vector is put together of, and the
+    /// number of their first component.
+    template <class Body>
+    static void each_part(const ir::Graph& graph, ValueId id,
+                          std::int64_t first, const Body& body) {
+        const ir::Node& node = graph[id];
+        if (node.op != ir::Op::Concat)
+            return body(id, first);
+        each_part(graph, node.operands[0], first, body);
+        each_part(graph, node.operands[1],
+                  first + components_of(graph[node.operands[0]].type), body);
     }
 
     llvm::Type* type(Tile& tile) const { return tile.lanes.type(graph_.real); }
-    Value* at(Tile& tile, std::int64_t k, int r) {
-        return place(tile, 0, {k, nullptr}, r, type(tile));
+    /// Where a number of the state of a row vector is, in a tile.
+    Value* at(Tile& tile, Component k, int r) {
+        return lowered_.in_memory ? place_in_memory(tile, 0, k, r)
+                                  : place(tile, 0, k, r, type(tile));
     }
-    template <class Body> void each(Tile& tile, Body body) {
-        for (std::int64_t k = 0; k < size_; ++k)
-            for (int r = 0; r < tile.rows; ++r)
+    /// Calls `body` for the components of the state, unrolled or in a loop.
+    template <class Body>
+    void each(Evaluator& values, int rows, const Body& body) const {
+        const auto each_row = [&](Component k) {
+            for (int r = 0; r < rows; ++r)
                 body(k, r);
+        };
+        if (lowered_.in_memory)
+            return values.each_component(size_, each_row);
+        for (std::int64_t k = 0; k < size_; ++k)
+            each_row({k, nullptr});
     }
 
     std::int64_t size_;

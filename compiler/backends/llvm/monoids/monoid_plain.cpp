@@ -82,6 +82,16 @@ public:
         });
     }
 
+    Value* has_nan(Tile& tile, int r) override {
+        auto& b = tile.lanes.b;
+        Value* some = tile.lanes.number(DType::Bool, 0);
+        for (std::int64_t k = 0; k < components_; ++k) {
+            Value* sum = b.CreateLoad(type(tile), at(tile, {k, nullptr}, r));
+            some = b.CreateOr(some, b.CreateFCmpUNO(sum, sum));
+        }
+        return some;
+    }
+
     void merge(Evaluator& values, const FunctionTable&, StateRows& into,
                StateRows& from) override {
         values.each_component(components_, [&](Component k) {

@@ -171,9 +171,7 @@ void Accumulate::write_tile(Value* row, Value* panel, Value* count) {
     leaves_.begin_tile(row);
     if (!keeps_state_)
         hold_identities();
-    for (std::size_t k = 0; k < reductions_.size(); ++k)
-        run(k, row, panel,
-            [&](Tile& tile) { reductions_[k].monoid->start(tile); });
+    start_tile(row, panel);
     Value* zero = entry_.lanes.constant(0);
     Value* tile = entry_.lanes.constant(kernel().column_tile);
     for (const auto& [id, offset] : kernel().kept.slabs.offsets)
@@ -187,6 +185,8 @@ void Accumulate::write_tile(Value* row, Value* panel, Value* count) {
                                   write_column_tile(row, panel, first, end);
                               });
         });
+    else if (kernel().leaves_rare_out)
+        write_twice(row, panel, count);
     else
         write_column_tile(row, panel, zero, count);
     for (std::size_t k = 0; k < reductions_.size(); ++k)
@@ -195,6 +195,43 @@ void Accumulate::write_tile(Value* row, Value* panel, Value* count) {
     values_.forget();
     if (!keeps_state_)
         write_results(row);
+}
+
+void Accumulate::start_tile(Value* row, Value* panel) {
+    for (std::size_t k = 0; k < reductions_.size(); ++k)
+        run(k, row, panel,
+            [&](Tile& tile) { reductions_[k].monoid->start(tile); });
+}
+
+void Accumulate::write_twice(Value* row, Value* panel, Value* count) {
+    Value* zero = entry_.lanes.constant(0);
+    entry_.lanes.leave_rare_out(true);
+    write_column_tile(row, panel, zero, count);
+    entry_.lanes.leave_rare_out(false);
+    entry_.lanes.when_rare(has_nan(row, panel), [&] {
+        start_tile(row, panel);
+        write_column_tile(row, panel, zero, count);
+    });
+}
+
+Value* Accumulate::has_nan(Value* row, Value* panel) {
+    auto& b = entry_.b;
+    Value* rows = b.CreateSub(entry_.argument(2), i0());
+    Value* some = entry_.lanes.number(DType::Bool, 0);
+    for (std::size_t k = 0; k < reductions_.size(); ++k) {
+        if (!lowered(k).ends_as_nan)
+            continue;
+        run(k, row, panel, [&](Tile& tile) {
+            for (int r = 0; r < tile.rows; ++r) {
+                Value* nan = reductions_[k].monoid->has_nan(tile, r);
+                // Lanes beyond the last row mean nothing.
+                Value* left = b.CreateSub(rows, tile.points[std::size_t(r)]);
+                some = b.CreateOr(
+                    some, b.CreateAnd(nan, entry_.lanes.first_lanes(left)));
+            }
+        });
+    }
+    return entry_.lanes.any(some);
 }
 
 void Accumulate::hold_identities() {

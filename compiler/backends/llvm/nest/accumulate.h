@@ -68,6 +68,13 @@ private:
     Value* accumulators(std::size_t number);
 
     void write_tile(Value* row, Value* panel, Value* count);
+    void start_tile(Value* row, Value* panel);
+
+    /// Writes all columns of a tile without what few arguments need, and anew
+    /// with it where a sum is NaN.
+    void write_twice(Value* row, Value* panel, Value* count);
+    /// Returns whether a sum of a row of the tile is NaN.
+    Value* has_nan(Value* row, Value* panel);
 
     HeldState& held(std::size_t number, int r) {
         return held_[number * std::size_t(writer_.plan.row_vectors) +

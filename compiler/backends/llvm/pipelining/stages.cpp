@@ -82,8 +82,9 @@ public:
             end_ = std::max(end_, operation.start);
         for (std::size_t k = operations_.size(); k-- > 0;)
             look_at_users(k);
-        room_ =
-            registers - at_work - std::min(vectors_kept(), registers * 5 / 8);
+        room_ = registers - at_work -
+                std::min(vectors_kept(), most_held(registers));
+        least_cycles_ = least_cycles(registers);
         for (int cycle : starts())
             if (const int width = travelling(cycle); width > 0)
                 least_ = least_ ? std::min(least_, width) : width;
@@ -100,9 +101,24 @@ private:
     /// most five eighths of the registers are held free: the rest comes from
     /// memory; and so do some more where that makes room for a cut as narrow as
     /// any. One core of a Zen 5, tiles of 1 x 1 to 3 x 1, 12 kernels of D = 1
-    /// to 5, with AVX-512 and AVX2: 3 registers fewer at work or 3 more from
-    /// memory, a half or all of them held, take up to 1.4 times as long.
+    /// to 5, with AVX-512: 3 registers fewer at work or 3 more from memory, a
+    /// half or all of them held, take up to 1.4 times as long.
     static constexpr int at_work = 1, from_memory = 6;
+    /// The 16 registers of AVX2 are too few for a function's coefficients,
+    /// which come from memory anyway. One core of a Zen 3, cycles of a D = 3
+    /// sum for 8 pairs with 10, 6 and 4 held: exp 10.3, 9.6, 9.6; log 19.5,
+    /// 17.2, 23; expm1 29, 22, 22; erfc 44, 41, 42; of float64 exp 18, 17, 16;
+    /// log 32, 30, 39. There a stage is a tenth of the operations long: x^a
+    /// takes 47 so, else 62.
+    static constexpr int few_registers = 16;
+    static int most_held(int registers) {
+        return registers * (registers > few_registers ? 5 : 3) / 8;
+    }
+    int least_cycles(int registers) const {
+        return registers > few_registers
+                   ? loop_.cycles
+                   : std::max(loop_.cycles, int(operations_.size()) / 10);
+    }
 
     void append(Instruction& instruction) {
         Operation operation{&instruction, {}};
@@ -251,7 +267,7 @@ private:
                 }
                 from = to;
             }
-            if (longest_to - longest_from < 2 * loop_.cycles)
+            if (longest_to - longest_from < 2 * least_cycles_)
                 return;
             if (!try_cut(middle(longest_from, longest_to)))
                 done.insert(longest_from);
@@ -265,7 +281,7 @@ private:
         int best = 0;
         std::pair least{0, 0};
         for (int cycle : starts()) {
-            if (cycle < from + loop_.cycles || cycle > to - loop_.cycles)
+            if (cycle < from + least_cycles_ || cycle > to - least_cycles_)
                 continue;
             const std::pair cost{travelling(cycle),
                                  std::abs(2 * cycle - from - to)};
@@ -311,9 +327,10 @@ private:
     const Loop& loop_;
     std::vector<Operation> operations_;
     std::map<const Instruction*, std::size_t> numbers_;
-    int end_ = 0;   ///< the last start
-    int least_ = 0; ///< values that travel across any cut, at least
-    int room_ = 0;  ///< registers for what travels
+    int end_ = 0;          ///< the last start
+    int least_ = 0;        ///< values that travel across any cut, at least
+    int room_ = 0;         ///< registers for what travels
+    int least_cycles_ = 0; ///< of a stage
     std::set<int> cuts_;
 };
 

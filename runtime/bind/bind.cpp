@@ -164,14 +164,24 @@ ExecutablePointer compiled(const FormulaState& formula,
     return executable;
 }
 
+/// Whether a seed is a cotangent, or the tangent of one.
+bool is_of_cotangent(const ParsedFormula& formula, const SeedRole& seed) {
+    if (seed.kind == DerivationStep::Kind::Reverse)
+        return true;
+    const int name = formula.find_name(seed.argument);
+    const SeedRole* of = formula.seed_of(name, Part::Real);
+    return of && is_of_cotangent(formula, *of);
+}
+
 /// The gradient of a matrix has its numbers row after row, and so has the
 /// cotangent of that gradient, where it lies so in memory.
-void flatten_cotangent(const SeedRole& seed, BoundArgument& reading) {
+void flatten_cotangent(const ParsedFormula& formula, const SeedRole& seed,
+                       BoundArgument& reading) {
     if (reading.rank != 2)
         return;
     const tilefold_kernel_operand& from = reading.operand;
-    if (seed.kind != DerivationStep::Kind::Reverse ||
-        from.component != from.column * reading.columns)
+    if (from.component != from.column * reading.columns ||
+        !is_of_cotangent(formula, seed))
         return;
     reading.operand.component = from.column;
     reading.operand.column = 0;
@@ -244,7 +254,7 @@ BoundArguments read_all(const ParsedFormula& formula,
             read_shape(argument, formula.role_of(name, argument));
         const SeedRole* seed = formula.seed_of(name, argument.part);
         if (seed) {
-            flatten_cotangent(*seed, reading);
+            flatten_cotangent(formula, *seed, reading);
             if (argument.view.shape.size() > 0 && is_own_cotangent(*seed))
                 read_like_result(reading, read_own(formula, arguments), ranges);
         }

@@ -25,6 +25,7 @@ struct AxisRows {
         return listed ? listed->size : std::max<std::int64_t>(length, 0);
     }
     std::int64_t count_of_axis() const { return total < 0 ? count() : total; }
+    Interval points() const { return {first, first + count()}; }
 };
 
 /// The ranges' batches, read like an argument's.
@@ -344,11 +345,15 @@ void JobBinder::bind_sizes() {
         bind_reduction();
 }
 
-/// Ranges choose points by their numbers on the axes.
+/// Ranges choose points by their numbers on the axes, which are those of a
+/// part's own from here on.
 void JobBinder::bind_ranges() {
     if (!call_.ranges)
         return;
-    call_.ranges->check_lengths(i_.count(), j_.count());
+    call_.ranges->check_lengths(i_.count_of_axis(), j_.count_of_axis());
+    if (i_.total >= 0 || j_.total >= 0)
+        call_.ranges = std::make_shared<const Ranges>(
+            call_.ranges->part(i_.points(), j_.points()));
     View view;
     const BoundArgument reading = batches_of(*call_.ranges, view);
     call_.chosen.ranges = call_.ranges.get();

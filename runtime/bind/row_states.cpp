@@ -7,6 +7,7 @@
 #include "runtime/cpu/float_mode.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace tilefold {
 namespace {
@@ -26,8 +27,6 @@ const KernelCall& kernel_with_states(const KernelCall* call) {
     if (!ir::reduces(program.graph) ||
         (program.single_column && !program.folds_rows))
         refuse("one that reduces nothing", "call it, part by part");
-    if (call->job.chosen)
-        refuse("one over chosen pairs", "leave ranges out");
     if (!call->executable->kernel || !call->job.segment)
         internal_error("states without a kernel or a segment");
     if (!call->job.kernel->init)
@@ -43,6 +42,16 @@ std::int64_t rows_of_states(const Job& job) {
 std::int64_t stride_of(const Job& job) {
     const std::int64_t multiple = job.kernel->layout.row_multiple;
     return (rows_of_states(job) + multiple - 1) / multiple * multiple;
+}
+
+/// The pairs of a call's ranges that meet a part of its columns.
+Ranges ranges_of_part(const KernelCall& call, Interval part) {
+    const Job& job = call.job;
+    const Interval rows{0, job.rows};
+    const Interval columns{part.first - job.first_column,
+                           part.last - job.first_column};
+    return call.executable->program.swapped ? call.ranges->part(columns, rows)
+                                            : call.ranges->part(rows, columns);
 }
 
 /// A job on the states of the call's rows: each is kept, folded or not.
@@ -93,6 +102,12 @@ void leave_states(const KernelCall& call, Interval part, double* states,
         job.first_column = part.first;
         job.columns = part.size();
     }
+    std::optional<Ranges> ranges;
+    Chosen chosen = call.chosen;
+    if (job.chosen) {
+        chosen.ranges = &ranges.emplace(ranges_of_part(call, part));
+        job.chosen = &chosen;
+    }
     job.left = {states, stride_of(call.job)};
     // What is behind the rows is garbage, of which files hold nothing.
     std::fill_n(states,
@@ -122,6 +137,7 @@ void finalise_states(const KernelCall& call, const double* states,
                      const Target& target, const Poll& poll) {
     Job job = call.job;
     job.target = target;
+    job.chosen = nullptr;
     // The kernel reads no column, and given states say nothing of rows.
     job.given = {const_cast<double*>(states), stride_of(job)};
     job.rows = rows_of_states(job);

@@ -6,6 +6,7 @@
 #include "runtime/tensor/element_type.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace tilefold::c {
@@ -98,6 +99,22 @@ bool read_array(const char* name, const DLTensor& tensor, Array& array) {
     return is_complex;
 }
 
+/// Whether the array is what most callers pass for a result, which then needs
+/// not be looked at any further.
+bool is_usual(const DLTensor& tensor, const tilefold_bound::Result& result) {
+    const Extents& shape = result.usual.shape;
+    const DLDataType type = tensor.dtype;
+    if (result.is_complex || !tensor.data || !tensor.shape ||
+        tensor.device.device_type != kDLCPU || type.code != result.type.code ||
+        type.bits != result.type.bits || type.lanes != result.type.lanes ||
+        tensor.ndim != std::int32_t(shape.size()))
+        return false;
+    return std::equal(shape.begin(), shape.end(), tensor.shape) &&
+           (!tensor.strides ||
+            std::ranges::equal(result.strides,
+                               std::span(tensor.strides, shape.size())));
+}
+
 std::optional<Axes> declared_axes(const tilefold_argument& argument) {
     if (argument.axes == TILEFOLD_AXES_WRITTEN)
         return std::nullopt;
@@ -172,8 +189,17 @@ void Outputs::add_results(const tilefold_bound& bound,
         fail(Code::BadCount, {"count", std::to_string(count),
                               std::to_string(bound.results.size()) +
                                   ", an array for each result"});
-    for (std::size_t r = 0; r < given.size(); ++r)
-        add(given[r], bound.results[r].is_complex);
+    for (std::size_t r = 0; r < given.size(); ++r) {
+        const tilefold_bound::Result& result = bound.results[r];
+        const DLTensor* tensor = given[r];
+        if (!tensor || !is_usual(*tensor, result)) {
+            add(tensor, result.is_complex);
+            continue;
+        }
+        outputs_.push_back(result.usual);
+        outputs_.back().data =
+            static_cast<char*>(tensor->data) + tensor->byte_offset;
+    }
 }
 
 } // namespace tilefold::c

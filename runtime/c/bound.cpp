@@ -14,11 +14,19 @@ using namespace tilefold;
 using namespace tilefold::c;
 
 tilefold_bound::tilefold_bound(Bound made) : bound(std::move(made)) {
-    for (std::size_t r = 0; r < bound.results(); ++r)
-        if (bound.is_imaginary(r))
+    for (std::size_t r = 0; r < bound.results(); ++r) {
+        if (bound.is_imaginary(r)) {
             results.back().is_complex = true;
-        else
-            results.push_back({r, false});
+            continue;
+        }
+        Result& result = results.emplace_back();
+        result.first = r;
+        result.usual = Output::of(nullptr, bound.dtype(r), bound.shape(r));
+        result.type = element_type(bound.dtype(r), false);
+        for (const std::int64_t stride : result.usual.strides)
+            result.strides.push_back(stride /
+                                     std::int64_t(size_of(bound.dtype(r))));
+    }
 }
 
 namespace {
@@ -78,14 +86,15 @@ tilefold_error* tilefold_bound_shape(const tilefold_bound* bound,
                                      DLDataType* type) noexcept {
     return guarded([&] {
         const tilefold_bound& own = handle("bound", bound);
-        const auto [first, is_complex] = result_of(own, result);
-        const Extents& extents = own.bound.shape(first);
+        const tilefold_bound::Result& found = result_of(own, result);
+        const Extents& extents = own.bound.shape(found.first);
         if (axes)
             *axes = std::int32_t(extents.size());
         if (shape)
             *shape = extents.data();
         if (type)
-            *type = element_type(own.bound.dtype(first), is_complex);
+            *type =
+                element_type(own.bound.dtype(found.first), found.is_complex);
     });
 }
 

@@ -29,6 +29,11 @@ struct tilefold_bound {
     struct Result {
         std::size_t first = 0;
         bool is_complex = false;
+        /// The array that most callers pass, but for its memory: of the host,
+        /// C-contiguous, and not complex.
+        tilefold::Output usual;
+        tilefold::Extents strides; ///< of `usual`, in elements
+        DLDataType type{};         ///< of `usual`
     };
 
     explicit tilefold_bound(tilefold::Bound bound);

@@ -107,8 +107,7 @@ tilefold_error* tilefold_cache_clear(const char* directory,
         Options options;
         if (directory)
             options.cache_directory = directory;
-        const std::string folder = *resolve(options).cache_directory;
-        const std::int64_t count = folder.empty() ? 0 : clear_cache(folder);
+        const std::int64_t count = DiskCache(resolve(options)).clear();
         if (removed)
             *removed = count;
     });

@@ -64,17 +64,20 @@ std::optional<std::size_t> header_length(std::span<const std::byte> bytes) {
 
 std::vector<std::byte> encode_entry(std::string_view key,
                                     const EntryNotes& notes,
-                                    std::span<const std::byte> payload) {
+                                    std::span<const std::byte> payload,
+                                    const std::optional<SigningKey>& signer) {
     Fields header;
     header.set("key", key);
     header.set("compiler", notes.compiler);
     header.set("isa", notes.isa);
     header.set("summary", legible(notes.summary));
     header.set("bytes", payload.size());
+    header.set("signed", signer.has_value());
     const std::string text = header.text();
     std::uint64_t length = text.size();
     std::vector<std::byte> bytes;
-    bytes.reserve(prefix + text.size() + payload.size() + checksum_size);
+    bytes.reserve(prefix + text.size() + payload.size() + sizeof(KeyedHash) +
+                  checksum_size);
     auto append = [&](const void* from, std::size_t size) {
         auto* begin = static_cast<const std::byte*>(from);
         bytes.insert(bytes.end(), begin, begin + size);
@@ -83,6 +86,10 @@ std::vector<std::byte> encode_entry(std::string_view key,
     append(&length, sizeof length);
     append(text.data(), text.size());
     append(payload.data(), payload.size());
+    if (signer) {
+        const KeyedHash signature = signer->sign(bytes);
+        append(signature.data(), signature.size());
+    }
     XXH128_canonical_t checksum = checksum_of(bytes);
     append(&checksum, sizeof checksum);
     return bytes;
@@ -98,18 +105,27 @@ std::optional<DecodedEntry> decode_header(std::span<const std::byte> bytes) {
         return std::nullopt;
     DecodedEntry entry;
     std::size_t size = 0;
+    bool is_signed = false;
     try {
         entry.key = text_of(*header, "key");
         entry.notes = {text_of(*header, "compiler"), text_of(*header, "isa"),
                        text_of(*header, "summary")};
         header->get("bytes", size);
+        header->get("signed", is_signed);
     } catch (const FieldError&) {
         return std::nullopt;
     }
     std::size_t begin = prefix + *length;
-    entry.payload = bytes.subspan(begin, bytes.size() - checksum_size - begin);
-    if (size != entry.payload.size())
+    const auto rest =
+        bytes.subspan(begin, bytes.size() - checksum_size - begin);
+    const std::size_t behind = is_signed ? sizeof(KeyedHash) : 0;
+    if (rest.size() < behind || size != rest.size() - behind)
         return std::nullopt;
+    entry.payload = rest.first(size);
+    if (is_signed) {
+        entry.signed_bytes = bytes.first(begin + size);
+        std::memcpy(&entry.signature.emplace(), rest.data() + size, behind);
+    }
     return entry;
 }
 

@@ -3,7 +3,7 @@
 
 #include "runtime/cache/disk_cache.h"
 
-#include "runtime/cache/disk_file.h"
+#include "runtime/cache/key_file.h"
 
 #include <algorithm>
 #include <ctime>
@@ -67,71 +67,86 @@ std::string_view spelling_of(DiskMiss miss) {
         return "absent";
     case DiskMiss::Damaged:
         return "damaged";
+    case DiskMiss::Unsigned:
+        return "not signed with the cache's key";
     }
     return "";
+}
+
+DiskCache::DiskCache(const Options& options)
+    : DiskCache(*options.cache_directory, *options.cache_size) {
+    if (!options.cache_key_file->empty())
+        signer_ = read_key_file(*options.cache_key_file);
 }
 
 DiskCache::Found DiskCache::load(const Key& key) const {
     if (directory_.empty())
         return {std::nullopt, DiskMiss::Off};
-    Descriptor folder = open_folder(directory_, true);
-    if (!folder)
+    const Descriptor from = folder(true);
+    if (!from)
         return {std::nullopt, DiskMiss::Unusable};
-    FileRead file = read_file(folder, name_of(key), true);
+    FileRead file = read_file(from, name_of(key), writers(), true);
     if (!file.bytes)
         return {std::nullopt,
                 file.absent ? DiskMiss::Absent : DiskMiss::Damaged};
     std::optional<DecodedEntry> entry = decode_entry(*file.bytes);
     if (!entry || entry->key != key.hex())
         return {std::nullopt, DiskMiss::Damaged};
+    if (!is_signed(*entry))
+        return {std::nullopt, DiskMiss::Unsigned};
     return {std::vector(entry->payload.begin(), entry->payload.end()),
             DiskMiss::None};
 }
 
 void DiskCache::store(const Key& key, const EntryNotes& notes,
                       const std::vector<std::byte>& payload) const {
-    Descriptor folder = open_folder(directory_, true);
-    if (!folder)
+    const Descriptor into = folder(true);
+    if (!into)
         return;
     std::string name = name_of(key);
-    if (publish_file(folder, name, encode_entry(key.hex(), notes, payload)))
-        sweep(folder, most_bytes_, name);
+    if (publish_file(into, name,
+                     encode_entry(key.hex(), notes, payload, signer_)))
+        sweep(into, most_bytes_, name);
 }
 
-std::vector<CacheEntry> list_cache(const std::string& directory, bool verify) {
+std::vector<CacheEntry> DiskCache::list(bool verify) const {
     std::vector<CacheEntry> entries;
-    Descriptor folder = open_folder(directory, false);
-    if (!folder)
+    const Descriptor from = folder(false);
+    if (!from)
         return entries;
-    std::vector<FileNote> files = list_files(folder);
+    std::vector<FileNote> files = list_files(from);
     std::erase_if(files, [](const FileNote& file) { return !is_entry(file); });
     std::sort(files.begin(), files.end(),
               [](const auto& a, const auto& b) { return used_before(b, a); });
     for (const FileNote& file : files) {
         std::string key = file.name.substr(0, file.name.size() - suffix.size());
-        CacheEntry listed{key, file.bytes, {}, {}, {}, false};
-        FileRead content = read_file(folder, file.name, false);
+        CacheEntry listed;
+        listed.key = key;
+        listed.bytes = file.bytes;
+        FileRead content = read_file(from, file.name, writers(), false);
         auto bytes = content.bytes.value_or(std::vector<std::byte>());
         auto entry = verify ? decode_entry(bytes) : decode_header(bytes);
         if (entry) {
             listed.compiler = entry->notes.compiler;
             listed.isa = entry->notes.isa;
             listed.summary = entry->notes.summary;
-            listed.valid = entry->key == key;
+            listed.miss = entry->key != key              ? DiskMiss::Damaged
+                          : verify && !is_signed(*entry) ? DiskMiss::Unsigned
+                                                         : DiskMiss::None;
         }
         entries.push_back(std::move(listed));
     }
     return entries;
 }
 
-std::int64_t clear_cache(const std::string& directory) {
-    Descriptor folder = open_folder(directory, false);
-    if (!folder)
+std::int64_t DiskCache::clear() const {
+    const Descriptor of = folder(false);
+    if (!of)
         return 0;
     std::int64_t removed = 0;
-    for (const FileNote& file : list_files(folder))
+    for (const FileNote& file : list_files(of))
         if (is_entry(file) || file.temporary)
-            removed += remove_file(folder, file.name);
+            removed += remove_file(of, file.name);
     return removed;
 }
 

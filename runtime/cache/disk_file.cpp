@@ -30,32 +30,8 @@ constexpr std::int64_t most_file_bytes = std::int64_t(256) << 20;
 /// homes are spared.
 constexpr std::time_t seconds_between_marks = 60;
 
-bool is_mine(const struct stat& status) {
-    return status.st_uid == geteuid() || status.st_uid == 0;
-}
-
 bool trusted(const struct stat& status) {
     return is_mine(status) && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
-}
-
-/// Exactly `size` bytes and then the end; none otherwise.
-std::optional<std::vector<std::byte>> read_all(int file, std::size_t size) {
-    std::vector<std::byte> bytes(size + 1);
-    std::size_t have = 0;
-    while (have < bytes.size()) {
-        ssize_t got = read(file, bytes.data() + have, bytes.size() - have);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return std::nullopt;
-        if (got == 0)
-            break;
-        have += std::size_t(got);
-    }
-    if (have != size)
-        return std::nullopt;
-    bytes.resize(size);
-    return bytes;
 }
 
 void mark_as_used(int file, const struct stat& status) {
@@ -128,12 +104,37 @@ void make_folders(const std::string& path) {
 
 } // namespace
 
+bool is_mine(const struct stat& status) {
+    return status.st_uid == geteuid() || status.st_uid == 0;
+}
+
 Descriptor::~Descriptor() {
     if (number_ >= 0)
         close(number_);
 }
 
-Descriptor open_folder(const std::string& path, bool make) {
+std::optional<std::vector<std::byte>> read_all(const Descriptor& file,
+                                               std::size_t size) {
+    std::vector<std::byte> bytes(size + 1);
+    std::size_t have = 0;
+    while (have < bytes.size()) {
+        ssize_t got =
+            read(file.number(), bytes.data() + have, bytes.size() - have);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return std::nullopt;
+        if (got == 0)
+            break;
+        have += std::size_t(got);
+    }
+    if (have != size)
+        return std::nullopt;
+    bytes.resize(size);
+    return bytes;
+}
+
+Descriptor open_folder(const std::string& path, Writers writers, bool make) {
     if (path.empty())
         return Descriptor();
     if (make)
@@ -141,14 +142,16 @@ Descriptor open_folder(const std::string& path, bool make) {
     Descriptor folder(
         open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat status{};
-    if (!folder || fstat(folder.number(), &status) != 0 || !trusted(status) ||
-        !parents_trusted(path))
+    if (!folder || fstat(folder.number(), &status) != 0)
+        return Descriptor();
+    if (writers == Writers::Trusted &&
+        !(trusted(status) && parents_trusted(path)))
         return Descriptor();
     return folder;
 }
 
 FileRead read_file(const Descriptor& folder, const std::string& name,
-                   bool mark_used) {
+                   Writers writers, bool mark_used) {
     // The file is opened without blocking: a pipe of that name must not stop
     // us.
     Descriptor file(openat(folder.number(), name.c_str(),
@@ -157,9 +160,10 @@ FileRead read_file(const Descriptor& folder, const std::string& name,
         return {std::nullopt, errno == ENOENT};
     struct stat status{};
     if (fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode) ||
-        !trusted(status) || status.st_size > most_file_bytes)
+        status.st_size > most_file_bytes ||
+        (writers == Writers::Trusted && !trusted(status)))
         return {};
-    auto bytes = read_all(file.number(), std::size_t(status.st_size));
+    auto bytes = read_all(file, std::size_t(status.st_size));
     if (bytes && mark_used)
         mark_as_used(file.number(), status);
     return {std::move(bytes), false};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <ctime>
 #include <optional>
 #include <span>
@@ -10,7 +11,12 @@
 #include <utility>
 #include <vector>
 
+struct stat;
+
 namespace tilefold {
+
+/// Whether a file or folder belongs to me or to root.
+bool is_mine(const struct stat& status);
 
 /// An open file or folder, closed with it.
 class Descriptor {
@@ -31,19 +37,29 @@ private:
     int number_;
 };
 
-/// A folder that only its owner (me or root) may write, not a symbolic link,
-/// below folders where nobody else can put another one in its place; closed
-/// otherwise. `make`: created with its parents, mode 0700.
-Descriptor open_folder(const std::string& path, bool make);
+/// Whose files and folders are opened.
+enum class Writers : std::uint8_t {
+    Trusted, ///< me and root alone
+    Anybody, ///< what is read is believed for another reason
+};
 
-/// A regular file of the same ownership, read whole and once.
+/// A folder that only such writers may write, not a symbolic link, below
+/// folders where nobody else can put another one in its place; closed
+/// otherwise. `make`: created with its parents, mode 0700.
+Descriptor open_folder(const std::string& path, Writers writers, bool make);
+
+/// Exactly `size` bytes and then the end; none otherwise.
+std::optional<std::vector<std::byte>> read_all(const Descriptor& file,
+                                               std::size_t size);
+
+/// A regular file of such writers, read whole and once.
 struct FileRead {
     std::optional<std::vector<std::byte>> bytes;
     bool absent = false;
 };
 /// `mark_used`: its times become now, where that is allowed.
 FileRead read_file(const Descriptor& folder, const std::string& name,
-                   bool mark_used);
+                   Writers writers, bool mark_used);
 
 /// Writes a temporary file, syncs it and renames it to `name`. False, with
 /// nothing left behind, where any of that fails.

@@ -40,8 +40,7 @@ struct Inside {
 
 KernelProvider::KernelProvider(const Options& options, ThreadPool& pool)
     : pool_(pool), untrusted_(*options.untrusted), log_(*options.log),
-      perf_map_(perf_map_wanted()),
-      disk_(*options.cache_directory, *options.cache_size) {}
+      perf_map_(perf_map_wanted()), disk_(options) {}
 
 KernelPointer KernelProvider::kernel(const CpuProgram& program,
                                      std::string_view formula,

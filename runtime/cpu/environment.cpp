@@ -192,6 +192,10 @@ Options resolve(const Options& given) {
     resolved.cache_directory =
         expanded(given.cache_directory.value_or(cache_directory()));
     resolved.cache_size = cache_size(given);
+    if (!given.cache_key_file)
+        resolved.cache_key_file =
+            variable(variable_of::cache_key_file).value_or("");
+    resolved.cache_key_file = expanded(resolved.cache_key_file);
     resolved.isa = isa_of(resolved);
     if (!given.log)
         resolved.log = flag_variable(variable_of::log);

@@ -38,8 +38,8 @@ Capability parse_architecture(std::string_view text) {
 
 Images::Images(const Options& options, const std::vector<std::string>& folders,
                DeviceCounters& counters)
-    : log_(*options.log), disk_(*options.cache_directory, *options.cache_size),
-      nvrtc_(nvrtc_paths(options, folders)), counters_(counters) {}
+    : log_(*options.log), disk_(options), nvrtc_(nvrtc_paths(options, folders)),
+      counters_(counters) {}
 
 void Images::get(const Request& request, const Capability& capability,
                  const std::function<void(Image)>& load) {

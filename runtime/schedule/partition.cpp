@@ -214,6 +214,8 @@ void split_chosen(const Job& job, Partition& partition) {
     } else {
         partition.batches = 1;
         partition.row_pieces = pieces;
+        if (job.segment > 0)
+            cut_columns_at_nodes(job, partition, 1);
     }
 }
 

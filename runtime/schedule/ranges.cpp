@@ -171,6 +171,30 @@ void check_length(std::int64_t needed, std::int64_t length, const char* axis) {
              {axis, std::to_string(needed), std::to_string(length)});
 }
 
+/// What lies in `part`, by its own numbers; of no points where they are apart.
+Interval cut(Interval interval, Interval part) {
+    const std::int64_t first = std::max(interval.first, part.first);
+    const std::int64_t last = std::min(interval.last, part.last);
+    return {first - part.first, std::max(first, last) - part.first};
+}
+
+TileList part_of(const TileList& list, Interval rows, Interval columns) {
+    TileList result;
+    result.first.push_back(0);
+    std::vector<Interval> met;
+    for (std::size_t tile = 0; tile < list.rows.size(); ++tile) {
+        const Interval own = cut(list.rows[tile], rows);
+        if (own.size() == 0)
+            continue;
+        met.clear();
+        for (const Interval interval : list.columns_of(tile))
+            if (const Interval left = cut(interval, columns); left.size() > 0)
+                met.push_back(left);
+        add_tile(result, own, met);
+    }
+    return result;
+}
+
 } // namespace
 
 double TileList::pairs() const {
@@ -217,6 +241,13 @@ Ranges Ranges::transposed() const {
     std::call_once(exchanged.by_columns_->made,
                    [&] { exchanged.by_columns_->lists = by_rows_; });
     return exchanged;
+}
+
+Ranges Ranges::part(Interval i, Interval j) const {
+    std::vector<TileList> lists;
+    for (const TileList& list : by_rows_)
+        lists.push_back(part_of(list, i, j));
+    return {batch_, std::move(lists)};
 }
 
 void Ranges::check_lengths(std::int64_t i, std::int64_t j) const {

@@ -52,6 +52,8 @@ public:
     double pairs() const; ///< of all batches
     /// The same with i and j exchanged. Throws Error(RangesPieces).
     Ranges transposed() const;
+    /// Those between points of a part of either axis, by its own numbers.
+    Ranges part(Interval i, Interval j) const;
     /// Throws Error(RangesOverrun) where an axis has fewer points.
     void check_lengths(std::int64_t i, std::int64_t j) const;
 

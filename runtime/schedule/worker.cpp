@@ -23,6 +23,20 @@ bool folds_parts(const Job& job, const Partition& partition) {
            (partition.row_tasks || (job.segment > 0 && job.has_one_axis));
 }
 
+Interval common(Interval one, Interval other) {
+    return {std::max(one.first, other.first), std::min(one.last, other.last)};
+}
+
+/// Those of ascending intervals that meet `columns`.
+std::span<const Interval> meeting(std::span<const Interval> intervals,
+                                  Interval columns) {
+    const auto begin = std::ranges::partition_point(
+        intervals, [&](Interval i) { return i.last <= columns.first; });
+    const auto end = std::ranges::partition_point(
+        intervals, [&](Interval i) { return i.first < columns.last; });
+    return {begin, std::max(begin, end)};
+}
+
 } // namespace
 
 void compute_constants(const Kernel& kernel, tilefold_kernel_call& call,
@@ -176,6 +190,9 @@ bool Worker::accumulate(Interval rows, Interval columns, double* state) {
 }
 
 bool Worker::accumulate(const RowTask& task, double* state) {
+    if (partition_.leaf_columns > 0)
+        return accumulate_tree(task.rows, {0, partition_.columns}, task.columns,
+                               state, tree_states_);
     kernel_.init(&call_, state, partition_.block);
     for (Interval columns : task.columns)
         if (!accumulate(task.rows, columns, state))
@@ -183,20 +200,24 @@ bool Worker::accumulate(const RowTask& task, double* state) {
     return true;
 }
 
-/// Makes the state of columns from a segment's first on: of the larger power of
-/// two of segments, merged with that of the rest.
-bool Worker::accumulate_tree(Interval rows, Interval columns, double* state,
+/// Makes the state of those of the columns, which begin at a segment, that are
+/// met: of the larger power of two of segments, merged with that of the rest.
+bool Worker::accumulate_tree(Interval rows, Interval columns,
+                             std::span<const Interval> met, double* state,
                              double* spare) {
+    met = meeting(met, columns);
     const std::int64_t leaf = partition_.leaf_columns;
-    if (columns.size() <= leaf) {
+    if (columns.size() <= leaf || met.empty()) {
         kernel_.init(&call_, state, partition_.block);
-        return accumulate(rows, columns, state);
+        return std::ranges::all_of(met, [&](Interval interval) {
+            return accumulate(rows, common(interval, columns), state);
+        });
     }
     const auto leaves = std::uint64_t((columns.size() - 1) / leaf + 1);
     const std::int64_t middle =
         columns.first + std::int64_t(std::bit_ceil(leaves) / 2) * leaf;
-    if (!accumulate_tree(rows, {columns.first, middle}, state, spare) ||
-        !accumulate_tree(rows, {middle, columns.last}, spare,
+    if (!accumulate_tree(rows, {columns.first, middle}, met, state, spare) ||
+        !accumulate_tree(rows, {middle, columns.last}, met, spare,
                          spare + state_doubles(run_.job, partition_)))
         return false;
     kernel_.merge(&call_, state, spare, partition_.block, rows.size());
@@ -219,8 +240,9 @@ bool Worker::accumulate(const WorkItem& piece, double* state) {
         take_given({piece.i0, piece.i1}, state);
         return true;
     }
+    const Interval columns{piece.j0, piece.j1};
     if (partition_.leaf_columns > 0 && !run_.job.has_one_axis)
-        return accumulate_tree({piece.i0, piece.i1}, {piece.j0, piece.j1},
+        return accumulate_tree({piece.i0, piece.i1}, columns, {&columns, 1},
                                state, tree_states_);
     kernel_.init(&call_, state, partition_.block);
     for (std::int64_t i0 = piece.i0; i0 < piece.i1; i0 += partition_.block) {

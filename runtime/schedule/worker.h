@@ -67,7 +67,8 @@ private:
     bool accumulate(const WorkItem& piece, double* state);
     bool accumulate(const RowTask& task, double* state);
     bool accumulate(Interval rows, Interval columns, double* state);
-    bool accumulate_tree(Interval rows, Interval columns, double* state,
+    bool accumulate_tree(Interval rows, Interval columns,
+                         std::span<const Interval> met, double* state,
                          double* spare);
     bool accumulate_segment(const WorkItem& piece);
     void take_given(Interval rows, double* state);

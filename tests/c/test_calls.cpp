@@ -117,6 +117,22 @@ TEST_F(CCalls, StridesMayBeOfFortranAndNegative) {
     expect_success(tilefold_bound_run(bound.get(), outs, 1, nullptr));
     for (std::int64_t i = 0; i < 5; ++i)
         EXPECT_NEAR(out[i], expected(i), 1e-14);
+    // in the middle of memory, with and without strides
+    Array<double> wide{{9}};
+    std::int64_t dense[] = {1}, five[] = {5};
+    DLTensor middle = wide.tensor;
+    middle.shape = five;
+    middle.byte_offset = 2 * sizeof(double);
+    outs[0] = &middle;
+    for (std::int64_t* given : {dense, static_cast<std::int64_t*>(nullptr)}) {
+        std::ranges::fill(wide.values, -7.0);
+        middle.strides = given;
+        expect_success(tilefold_bound_run(bound.get(), outs, 1, nullptr));
+        for (std::int64_t i = 0; i < 5; ++i)
+            EXPECT_NEAR(wide[6 - i], expected(i), 1e-14); // backwards
+        EXPECT_EQ(wide[1], -7);
+        EXPECT_EQ(wide[7], -7);
+    }
 }
 
 TEST_F(CCalls, NumbersAndDeclaredAxes) {

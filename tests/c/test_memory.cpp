@@ -1,5 +1,6 @@
 // tests/c/test_memory.cpp - at every allocation of a call, memory is refused:
 // the call gives an error of its family, writes nothing, and works afterwards.
+// Kernels have been compiled before: LLVM ends the process where it finds none.
 #include "tests/c/arrays.h"
 #include "tests/c/failing_malloc.h"
 
@@ -51,6 +52,53 @@ TEST_F(CMemory, OfAFormula) {
         EXPECT_EQ(error == nullptr, formula != nullptr);
         tilefold_formula_free(formula);
         return error;
+    });
+}
+
+TEST_F(CMemory, OfASession) {
+    tilefold_options options = TILEFOLD_OPTIONS_INIT;
+    options.cache_directory = "";
+    options.threads = 2;
+    refuse_each([&] {
+        tilefold_session* made = nullptr;
+        tilefold_error* error = tilefold_session_create(&options, &made);
+        EXPECT_EQ(error == nullptr, made != nullptr);
+        tilefold_session_free(made);
+        return error;
+    });
+    refuse_each(
+        [&] { return tilefold_cache_clear("/nowhere/at/all", nullptr); });
+}
+
+TEST_F(CMemory, OfADirection) {
+    const auto formula = parse("sum_j exp(-|x_i - y_j|^2) b_j");
+    const char* names[] = {"x", "b"};
+    refuse_each([&] {
+        tilefold_formula* derived = nullptr;
+        tilefold_error* error =
+            tilefold_formula_jvp(formula.get(), names, 2, "t", &derived);
+        EXPECT_EQ(error == nullptr, derived != nullptr);
+        tilefold_formula_free(derived);
+        return error;
+    });
+}
+
+TEST_F(CMemory, OfWhatIsAskedOfABoundFormula) {
+    const auto formula = parse("sum_j exp(-|x_i - y_j|^2) b_j");
+    const auto bound = bind(formula, arguments);
+    refuse_each([&] {
+        DLManagedTensorVersioned* made = nullptr;
+        tilefold_error* error =
+            tilefold_bound_allocate(bound.get(), 0, nullptr, &made);
+        EXPECT_EQ(error == nullptr, made != nullptr);
+        tilefold_tensor_free(made);
+        return error;
+    });
+    const DLTensor* outs[] = {&out.tensor};
+    expect_success(tilefold_bound_run(bound.get(), outs, 1, nullptr));
+    refuse_each([&] {
+        double found = 0;
+        return tilefold_bound_check(bound.get(), &out.tensor, 3, &found);
     });
 }
 

@@ -294,6 +294,25 @@ TEST_F(CRefusals, ArraysThatAreNone) {
     EXPECT_EQ(run(whole), "OutDType");
     EXPECT_EQ(run(complex), "OutDType");
     EXPECT_EQ(run(four), "OutShape");
+    // In one thing alone unlike what a result is.
+    const auto but = [&](auto&& change) {
+        DLTensor other = out.tensor;
+        change(other);
+        return run(other);
+    };
+    static std::int64_t column[] = {5, 1};
+    EXPECT_EQ(but([](DLTensor&) {}), "nothing");
+    EXPECT_EQ(but([](DLTensor& t) { t.dtype.bits = 32; }), "OutDType");
+    EXPECT_EQ(but([](DLTensor& t) { t.dtype.lanes = 2; }), "UnsupportedDType");
+    EXPECT_EQ(but([](DLTensor& t) { t.data = nullptr; }), "BadTensor");
+    EXPECT_EQ(but([](DLTensor& t) { t.shape = nullptr; }), "BadTensor");
+    EXPECT_EQ(but([](DLTensor& t) { t.ndim = -1; }), "BadTensor");
+    EXPECT_EQ(but([](DLTensor& t) { t.ndim = 2, t.shape = column; }),
+              "OutShape");
+    EXPECT_EQ(but([](DLTensor& t) { t.device.device_type = kDLMetal; }),
+              "OtherDevice");
+    EXPECT_EQ(but([](DLTensor& t) { t.device.device_type = kDLCUDA; }),
+              "OtherDevice");
 }
 
 TEST_F(CRefusals, FieldsThatAreNoChoice) {

@@ -4,7 +4,9 @@
 #include "tests/runtime/child.h"
 #include "tests/runtime/temporary_folder.h"
 
+#include "formulas/diagnostic.h"
 #include "runtime/cache/disk_cache.h"
+#include "runtime/cache/key_file.h"
 
 #include <chrono>
 #include <cstring>
@@ -346,7 +348,7 @@ TEST_F(DiskCacheTest, StaleTemporariesAreSweptAndFreshOnesStay) {
     EXPECT_FALSE(fs::exists(fs::path(folder()) / ".tmp-1-stale"));
     EXPECT_TRUE(fs::exists(fs::path(folder()) / ".tmp-2-fresh"));
     EXPECT_TRUE(fs::exists(fs::path(folder()) / "not ours"));
-    EXPECT_EQ(clear_cache(folder()), 3);
+    EXPECT_EQ(cache_.clear(), 3);
     EXPECT_EQ(files(), 1u);
 }
 
@@ -374,18 +376,19 @@ TEST_F(DiskCacheTest, TheLeastRecentlyUsedEntriesGoFirst) {
 }
 
 TEST_F(DiskCacheTest, ListsWhatIsThere) {
-    EXPECT_TRUE(list_cache(folder(), true).empty());
+    EXPECT_TRUE(cache_.list(true).empty());
     store(1);
     store(2);
     Bytes bad = read_bytes(file(key_of(2)));
     bad[bad.size() - 100] ^= std::byte(1);
     write_bytes(file(key_of(2)), bad);
     for (bool verify : {false, true}) {
-        auto entries = list_cache(folder(), verify);
+        auto entries = cache_.list(verify);
         ASSERT_EQ(entries.size(), 2u);
         for (const CacheEntry& entry : entries) {
             bool damaged = entry.key == key_of(2).hex();
-            EXPECT_EQ(entry.valid, !(damaged && verify));
+            EXPECT_EQ(entry.miss,
+                      damaged && verify ? DiskMiss::Damaged : DiskMiss::None);
             EXPECT_EQ(entry.bytes,
                       std::int64_t(fs::file_size(file(key_of(1)))));
             if (!damaged) {
@@ -395,8 +398,150 @@ TEST_F(DiskCacheTest, ListsWhatIsThere) {
             }
         }
     }
-    EXPECT_EQ(clear_cache(folder()), 2);
-    EXPECT_TRUE(list_cache(folder(), false).empty());
+    EXPECT_EQ(cache_.clear(), 2);
+    EXPECT_TRUE(cache_.list(false).empty());
+}
+
+SigningKey key_from(const std::string& secret) {
+    return SigningKey(std::as_bytes(std::span(secret)));
+}
+
+TEST_F(DiskCacheTest, SignedEntriesAreTakenByTheirKeyAlone) {
+    const DiskCache ours(folder(), large, key_from("ours"));
+    const DiskCache theirs(folder(), large, key_from("theirs"));
+    store(1);
+    EXPECT_EQ(ours.load(key_of(1)).miss, DiskMiss::Unsigned);
+    theirs.store(key_of(1), notes_, payload_of(1));
+    EXPECT_EQ(ours.load(key_of(1)).miss, DiskMiss::Unsigned);
+    ours.store(key_of(1), notes_, payload_of(1));
+    const auto found = ours.load(key_of(1));
+    ASSERT_EQ(found.miss, DiskMiss::None);
+    EXPECT_EQ(*found.payload, payload_of(1));
+    expect_hit(1); // who asks for no signature trusts the folder
+    EXPECT_EQ(ours.list(true).at(0).miss, DiskMiss::None);
+    EXPECT_EQ(theirs.list(true).at(0).miss, DiskMiss::Unsigned);
+    EXPECT_EQ(theirs.list(false).at(0).miss, DiskMiss::None);
+    // Under the name of another kernel it is none of its own.
+    fs::copy_file(file(key_of(1)), file(key_of(2)));
+    EXPECT_EQ(ours.load(key_of(2)).miss, DiskMiss::Damaged);
+}
+
+TEST_F(DiskCacheTest, NoByteOfASignedEntryMayBeAnother) {
+    const DiskCache ours(folder(), large, key_from("ours"));
+    ours.store(key_of(1), notes_, payload_of(1));
+    const Bytes good = read_bytes(file(key_of(1)));
+    for (std::size_t at = 0; at < good.size(); ++at) {
+        Bytes forged = good;
+        forged[at] ^= std::byte(1);
+        if (at < good.size() - sizeof(XXH128_canonical_t))
+            sign(forged);
+        write_bytes(file(key_of(1)), forged);
+        ASSERT_NE(ours.load(key_of(1)).miss, DiskMiss::None) << "byte " << at;
+    }
+}
+
+TEST_F(DiskCacheTest, ASignedFolderMayBeAnybodys) {
+    if (geteuid() != 0)
+        GTEST_SKIP() << "needs root";
+    const DiskCache ours(folder(), large, key_from("ours"));
+    ours.store(key_of(1), notes_, payload_of(1));
+    ASSERT_EQ(chown(file(key_of(1)).c_str(), 65534, 65534), 0);
+    ASSERT_EQ(chown(folder().c_str(), 65534, 65534), 0);
+    ASSERT_EQ(chmod(folder().c_str(), 0777), 0);
+    EXPECT_EQ(miss(1), DiskMiss::Unusable);
+    EXPECT_EQ(ours.load(key_of(1)).miss, DiskMiss::None);
+    EXPECT_EQ(ours.list(true).size(), 1u);
+    ours.store(key_of(2), notes_, payload_of(2));
+    EXPECT_EQ(ours.load(key_of(2)).miss, DiskMiss::None);
+    EXPECT_EQ(ours.clear(), 2);
+}
+
+class KeyFileTest : public testing::Test {
+protected:
+    std::string path() const { return temporary_.path() / "key"; }
+    void write(std::size_t bytes, mode_t mode = 0600) const {
+        fs::remove_all(path());
+        write_bytes(path(), payload_of(1, bytes));
+        ASSERT_EQ(chmod(path().c_str(), mode), 0);
+    }
+    std::string message() const {
+        try {
+            read_key_file(path());
+            return "";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), Code::BadOption);
+            return error.what();
+        }
+    }
+    void expect_refused(const std::string& why) const {
+        EXPECT_NE(message().find("'" + path() + "': " + why), std::string::npos)
+            << message();
+    }
+
+    TemporaryFolder temporary_;
+};
+
+TEST_F(KeyFileTest, IsReadByItsOwnerAlone) {
+    expect_refused("No such file or directory");
+    for (const mode_t mode : {0600, 0400}) {
+        write(32, mode);
+        EXPECT_EQ(message(), "");
+    }
+    for (const mode_t mode : {0640, 0620, 0604, 0666}) {
+        write(32, mode);
+        expect_refused("others may read or write it");
+    }
+    if (geteuid() == 0) {
+        write(32);
+        ASSERT_EQ(chown(path().c_str(), 65534, 65534), 0);
+        expect_refused("it belongs to another user");
+    }
+}
+
+TEST_F(KeyFileTest, IsARegularFileOfSomeLength) {
+    for (const std::size_t bytes : {0, 31, 4097}) {
+        write(bytes);
+        expect_refused("it has " + std::to_string(bytes) + " bytes");
+    }
+    write(4096);
+    EXPECT_EQ(message(), "");
+    fs::remove(path());
+    fs::create_directory(path(), temporary_.path());
+    expect_refused("it is no regular file");
+    fs::remove(path());
+    ASSERT_EQ(mkfifo(path().c_str(), 0600), 0);
+    expect_refused("it is no regular file");
+}
+
+TEST_F(KeyFileTest, EveryByteOfTheSecretCounts) {
+    write(64);
+    const Bytes entry = payload_of(3);
+    const KeyedHash signature = read_key_file(path()).sign(entry);
+    EXPECT_TRUE(read_key_file(path()).accepts(entry, signature));
+    Bytes secret = read_bytes(path());
+    for (std::byte& byte : secret) {
+        byte ^= std::byte(1);
+        write_bytes(path(), secret);
+        EXPECT_FALSE(read_key_file(path()).accepts(entry, signature));
+        byte ^= std::byte(1);
+    }
+}
+
+/// As another implementation of BLAKE3 has it, the package blake3 of PyPI:
+///     key = blake3(b"ours", derive_key_context=…).digest()
+///     blake3(b"the bytes of an entry", key=key).hexdigest()
+TEST(SigningKey, SignsAsBlake3Does) {
+    const std::string bytes = "the bytes of an entry";
+    const KeyedHash signature =
+        key_from("ours").sign(std::as_bytes(std::span(bytes)));
+    std::string text;
+    for (const std::byte byte : signature) {
+        char digits[3];
+        std::snprintf(digits, sizeof digits, "%02x", unsigned(byte));
+        text += digits;
+    }
+    EXPECT_EQ(text, "368d4e76cec595008617364b9302d4ab"
+                    "b2fcecfe147a69e755119532db366a70");
 }
 
 } // namespace

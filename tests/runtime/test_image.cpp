@@ -81,7 +81,8 @@ TEST(Image, LiesBetweenPagesThatNothingMayTouch) {
     EXPECT_EQ(permissions_of(image.code() + page), "---p");
 }
 
-TEST(Image, NoPageIsEverWritableAndExecutable) {
+/// 104 images, made by eight threads.
+std::vector<std::unique_ptr<cpu::Image>> many_images() {
     std::vector<std::thread> threads;
     std::vector<std::unique_ptr<cpu::Image>> images(104);
     for (std::size_t thread = 0; thread < 8; ++thread)
@@ -91,9 +92,20 @@ TEST(Image, NoPageIsEverWritableAndExecutable) {
         });
     for (std::thread& thread : threads)
         thread.join();
+    return images;
+}
+
+bool has_page_to_write_and_execute() {
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);)
-        EXPECT_EQ(line.find(" rwx"), std::string::npos) << line;
+        if (line.find(" rwx") != std::string::npos)
+            return true;
+    return false;
+}
+
+TEST(Image, NoPageIsEverWritableAndExecutable) {
+    const auto images = many_images();
+    EXPECT_FALSE(has_page_to_write_and_execute());
     for (const auto& image : images)
         EXPECT_EQ(run_42(image->kernel()), 42);
 }
@@ -140,6 +152,9 @@ TEST(Image, RunsWhereWhatWasWrittenMayNotBeExecuted) {
                       return Wrong;
                   if (permissions_of(image.code()) != "r-xp" ||
                       permissions_of(image.code() - 1) != "---p")
+                      return Writable;
+                  const auto others = many_images();
+                  if (has_page_to_write_and_execute())
                       return Writable;
                   return has_file_in_memory() ? LeftOpen : Right;
               }),

@@ -110,6 +110,7 @@ TEST_F(OptionsTest, HaveDefaults) {
     EXPECT_EQ(options.threads, usable_processors());
     EXPECT_EQ(options.cache_directory, "/home/somebody/.cache/tilefold");
     EXPECT_EQ(options.cache_size, std::int64_t(1) << 30);
+    EXPECT_EQ(options.cache_key_file, "");
     EXPECT_EQ(options.isa, spelling_of(*cpu::host_isa()));
     EXPECT_EQ(options.log, false);
     EXPECT_EQ(options.cuda_driver, "libcuda.so.1");
@@ -126,6 +127,7 @@ TEST_F(OptionsTest, ComeFromTheEnvironment) {
     environment.set("TILEFOLD_NUM_THREADS", "5");
     environment.set("TILEFOLD_CACHE_DIR", "/somewhere");
     environment.set("TILEFOLD_CACHE_SIZE", "1000");
+    environment.set("TILEFOLD_CACHE_KEY_FILE", "~/secret");
     environment.set("TILEFOLD_ISA", "x86-64-v3");
     environment.set("TILEFOLD_LOG", "1");
     environment.set("TILEFOLD_PERF_MAP", "1");
@@ -136,6 +138,7 @@ TEST_F(OptionsTest, ComeFromTheEnvironment) {
     EXPECT_EQ(options.threads, 5);
     EXPECT_EQ(options.cache_directory, "/somewhere");
     EXPECT_EQ(options.cache_size, 1000);
+    EXPECT_EQ(options.cache_key_file, "/home/somebody/secret");
     EXPECT_EQ(options.isa, "x86-64-v3");
     EXPECT_EQ(options.log, true);
     EXPECT_EQ(options.tolerance, 1e-5);
@@ -223,10 +226,14 @@ TEST_F(OptionsTest, ASetUidProgramReadsNoVariables) {
     if (std::getenv("TILEFOLD_TEST_IS_SET_UID")) {
         ASSERT_NE(getauxval(AT_SECURE), 0u);
         environment.set("TILEFOLD_CACHE_DIR", "/chosen/by/others");
+        environment.set("TILEFOLD_CACHE_KEY_FILE", "/chosen/by/others.key");
         environment.set("TILEFOLD_CUDA_DRIVER", "/chosen/by/others.so");
+        environment.set("TILEFOLD_NVRTC", "/chosen/by/others.so");
         const Options options = resolve({});
         EXPECT_EQ(options.cache_directory, "");
+        EXPECT_EQ(options.cache_key_file, "");
         EXPECT_EQ(options.cuda_driver, "libcuda.so.1");
+        EXPECT_EQ(options.nvrtc.value_or(""), "");
         return;
     }
     if (geteuid() != 0)

@@ -157,9 +157,9 @@ TEST_F(SessionTest, TheDiskServesTheNextSession) {
     Session third(options());
     EXPECT_EQ(call(third).bytes, first.bytes);
     EXPECT_EQ(third.statistics().compiles, 1);
-    auto entries = list_cache(cache(), true);
+    auto entries = DiskCache(cache(), 1 << 30).list(true);
     ASSERT_EQ(entries.size(), 1u);
-    EXPECT_TRUE(entries[0].valid);
+    EXPECT_EQ(entries[0].miss, DiskMiss::None);
 }
 
 TEST_F(SessionTest, TheLogSaysWhyACompileWasNeeded) {

@@ -1,9 +1,12 @@
 // tests/runtime/test_states.cpp - states of parts of an axis through the C++
 // interface: left, merged and finalised, they have the bits of one call.
 
+#include "runtime/schedule/ranges.h"
 #include "tests/runtime/session_fixture.h"
 
+#include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +35,7 @@ protected:
     }
     Bound bound(const std::string& text, Points points) const {
         BindOptions options;
+        options.ranges = ranges;
         options.window = Window{{}, {points.first, columns}};
         return session.formula(text).with(segments).bind(part(points), options);
     }
@@ -42,7 +46,34 @@ protected:
         return states;
     }
 
+    /// The result, in bytes: of one call, and of the states of two nodes.
+    std::vector<std::byte> of_one_call(const std::string& text) const {
+        BindOptions options;
+        options.ranges = ranges;
+        const Formula formula = session.formula(text).with(segments);
+        const Bound call = formula.bind(part({0, columns}), options);
+        return written(text, [&](const Output& out) { call.run({&out, 1}); });
+    }
+    std::vector<std::byte> of_nodes(const std::string& text) const {
+        std::vector<double> left = state(text, {0, 32 * segment});
+        const std::vector<double> right = state(text, {32 * segment, columns});
+        const Bound call = bound(text, {0, columns});
+        call.merge(left.data(), right.data());
+        return written(text, [&](const Output& out) {
+            call.finalise(left.data(), {&out, 1});
+        });
+    }
+    template <class Write>
+    std::vector<std::byte> written(const std::string& text, Write write) const {
+        Array result = session.formula(text)(part({0, columns}));
+        std::fill(result.bytes.begin(), result.bytes.end(), std::byte(1));
+        write(Output::of(result.bytes.data(), result.dtype,
+                         Extents(result.shape.begin(), result.shape.end())));
+        return result.bytes;
+    }
+
     Options segments;
+    std::shared_ptr<const Ranges> ranges; ///< of all calls; null: all pairs
     Values<double> x{{rows, 3}}, y{{columns, 3}, 2}, b{{columns}, 3};
 };
 
@@ -51,21 +82,22 @@ TEST_F(StatesTest, NodesJoinToTheBitsOfOneCall) {
     for (const std::string text :
          {"sum_j exp(-|x_i - y_j|²) b_j", "logsumexp_j(x_i·y_j + b_j)",
           "mean_j x_i·y_j*b_j", "argmin_j(|x_i - y_j|² + b_j)",
-          "sum_ij exp(-|x_i - y_j|²) b_j", "sum_j j*b_j*x_i·y_j"}) {
-        const Formula formula = session.formula(text).with(segments);
-        const Array whole = formula(part({0, columns}));
-        std::vector<double> left = state(text, {0, 32 * segment});
-        const std::vector<double> right = state(text, {32 * segment, columns});
-        const Bound call = bound(text, {0, columns});
-        call.merge(left.data(), right.data());
-        Array result = whole;
-        std::fill(result.bytes.begin(), result.bytes.end(), std::byte(1));
-        const Output out =
-            Output::of(result.bytes.data(), result.dtype,
-                       Extents(result.shape.begin(), result.shape.end()));
-        call.finalise(left.data(), {&out, 1});
-        EXPECT_EQ(result.bytes, whole.bytes) << text;
-    }
+          "sum_ij exp(-|x_i - y_j|²) b_j", "sum_j j*b_j*x_i·y_j"})
+        EXPECT_EQ(of_nodes(text), of_one_call(text)) << text;
+}
+
+/// Ranges are of the whole axes, whatever part a call has: none of these begins
+/// at a node, rows 9 to 11 meet nothing, and others nothing of one node.
+TEST_F(StatesTest, NodesOfChosenPairsJoinToTheBitsOfOneCall) {
+    TileList list;
+    list.rows = {{0, 9}, {12, 18}, {18, rows}};
+    list.first = {0, 2, 3, 4};
+    list.columns = {{3, 70}, {900, 1290}, {1000, 1100}, {40, 500}};
+    ranges = std::make_shared<const Ranges>(Extents{}, std::vector{list});
+    for (const std::string text :
+         {"sum_j exp(-|x_i - y_j|²) b_j", "logsumexp_j(x_i·y_j + b_j)",
+          "argmin_j(|x_i - y_j|² + b_j)", "sum_j j*b_j*x_i·y_j"})
+        EXPECT_EQ(of_nodes(text), of_one_call(text)) << text;
 }
 
 /// However a node is cut for threads, it is joined as two halves are.

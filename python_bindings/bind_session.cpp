@@ -5,6 +5,7 @@
 #include "python_bindings/text_caster.h"
 #include "python_bindings/traverse.h"
 #include "runtime/cache/disk_cache.h"
+#include "runtime/cpu/environment.h"
 #include "runtime/cpu/thread_limit.h"
 
 #include <nanobind/stl/optional.h>
@@ -118,10 +119,26 @@ void bind_cache(nb::module_& module) {
         .def_ro("compiler", &CacheEntry::compiler)
         .def_ro("isa", &CacheEntry::isa)
         .def_ro("summary", &CacheEntry::summary)
-        .def_ro("valid", &CacheEntry::valid);
-    module.def("list_cache", &list_cache, nb::arg("directory"),
-               nb::arg("verify"));
-    module.def("clear_cache", &clear_cache, nb::arg("directory"));
+        .def_prop_ro(
+            "fault",
+            [](const CacheEntry& entry) {
+                return entry.miss == DiskMiss::None
+                           ? std::string()
+                           : std::string(spelling_of(entry.miss));
+            },
+            "What is wrong with it; \"\" where nothing is.");
+    module.def(
+        "list_cache",
+        [](const OptionsHandle& options, bool verify) {
+            return DiskCache(resolve(options.options)).list(verify);
+        },
+        nb::arg("options"), nb::arg("verify"));
+    module.def(
+        "clear_cache",
+        [](const OptionsHandle& options) {
+            return DiskCache(resolve(options.options)).clear();
+        },
+        nb::arg("options"));
 }
 
 } // namespace

@@ -251,6 +251,18 @@ std::int32_t device_type(PyObject* value) {
         rethrow_unrelated(error);
         reason = text_of(error.value());
     }
+    const std::string own(name);
+    const auto is = [&](const char* attribute) {
+        return nb::getattr(nb::handle(value), attribute, nb::none()).ptr() ==
+               Py_True;
+    };
+    if (is("is_nested"))
+        fail(Code::BadOption,
+             {"'" + own + "'", "a nested tensor",
+              "call it for each part of " + own + ".unbind()"});
+    if (is("is_quantized"))
+        fail(Code::UnsupportedDType,
+             {own, text_of(nb::handle(value).attr("dtype"))});
     nb::object layout =
         nb::getattr(nb::handle(value), "layout", nb::str("torch.strided"));
     if (text_of(layout) != "torch.strided")

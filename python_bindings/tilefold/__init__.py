@@ -53,6 +53,7 @@ from tilefold.roles import Pm, Vi, Vj
 
 __all__ = [
     "ArgumentError",
+    "ArgumentType",
     "Bound",
     "Cancelled",
     "Clusters",
@@ -73,6 +74,7 @@ __all__ = [
     "Quantized",
     "Ranges",
     "Reduction",
+    "ResultType",
     "RowError",
     "Session",
     "ShapeError",
@@ -100,6 +102,7 @@ __all__ = [
 if _typing.TYPE_CHECKING:
     from tilefold.citation import cite
     from tilefold.reduction import Reduction
+    from tilefold.result_types import ArgumentType, ResultType
     from tilefold.sdk import get_cmake_dir, get_include, get_library
     from tilefold.states import State
 
@@ -122,7 +125,9 @@ del _name
 
 # Members of modules that are imported where they are wanted.
 _CLASSES = {
+    "ArgumentType": "result_types",
     "Reduction": "reduction",
+    "ResultType": "result_types",
     "State": "states",
     "cite": "citation",
     "get_cmake_dir": "sdk",

@@ -6,6 +6,8 @@ from typing import Any, NoReturn
 import numpy
 import numpy.typing
 
+from tilefold.result_types import ResultType
+
 
 version: str
 
@@ -30,6 +32,11 @@ class Options:
         directory; may begin with ~; "" keeps kernels in memory only.
     cache_size : int, optional
         TILEFOLD_CACHE_SIZE in bytes, else 1 GiB.
+    cache_key_file : str, optional
+        TILEFOLD_CACHE_KEY_FILE, else "", none: a file that only
+        its owner may read, with a secret of 32 bytes or more. Kernels on disk
+        are signed with it then, and one without its signature is compiled
+        anew, so that the cache's folder may belong to anybody.
     isa : str, optional
         TILEFOLD_ISA, else the best of this processor;
         "x86-64-v3", "x86-64-v4", "x86-64-v4-vnni",
@@ -103,7 +110,7 @@ class Options:
     array([3., 3., 3.], dtype=float32)
     """
 
-    def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, tune: bool | None = None, untrusted: bool | None = None, cuda_driver: str | None = None, nvrtc: str | None = None, tolerance: float | None = None, devices: str | None = None, segment: int | None = None, device_bytes: int | None = None, progress: Callable[[float, float], object] | None = None, stream: Any = None) -> None: ...
+    def __init__(self, *, threads: int | None = None, cache_directory: str | None = None, cache_size: int | None = None, cache_key_file: str | None = None, isa: str | None = None, log: bool | None = None, plan: str | None = None, tune: bool | None = None, untrusted: bool | None = None, cuda_driver: str | None = None, nvrtc: str | None = None, tolerance: float | None = None, devices: str | None = None, segment: int | None = None, device_bytes: int | None = None, progress: Callable[[float, float], object] | None = None, stream: Any = None) -> None: ...
 
     @property
     def threads(self) -> int | None:
@@ -116,6 +123,10 @@ class Options:
     @property
     def cache_size(self) -> int | None:
         """The option ``cache_size`` as it was given: int or None."""
+
+    @property
+    def cache_key_file(self) -> str | None:
+        """The option ``cache_key_file`` as it was given: str or None."""
 
     @property
     def isa(self) -> str | None:
@@ -239,11 +250,12 @@ class CacheEntry:
     def summary(self) -> str: ...
 
     @property
-    def valid(self) -> bool: ...
+    def fault(self) -> str:
+        """What is wrong with it; "" where nothing is."""
 
-def list_cache(directory: str, verify: bool) -> list[CacheEntry]: ...
+def list_cache(options: Options, verify: bool) -> list[CacheEntry]: ...
 
-def clear_cache(directory: str) -> int: ...
+def clear_cache(options: Options) -> int: ...
 
 class Session:
     """
@@ -538,6 +550,9 @@ class Formula:
     def __repr__(self) -> str: ...
 
     def __reduce__(self) -> tuple[Any, ...]: ...
+
+    def result_types(self, types: Mapping[str, Any], batch: int = 0) -> list[ResultType]:
+        """Tells shapes and dtypes of the results, for those of the arguments."""
 
 def explain(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, *, gpu: str = ..., **arrays: Any) -> str:
     """See tilefold.explain."""

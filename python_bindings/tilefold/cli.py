@@ -321,29 +321,29 @@ def _explain(options: argparse.Namespace) -> int:
 
 
 def _cache(options: argparse.Namespace) -> int:
-    settings = tilefold.Options(cache_directory=options.directory)
-    directory = tilefold.Session(settings).options.cache_directory
+    settings = tilefold.Session(
+        tilefold.Options(cache_directory=options.directory)
+    ).options
     if options.action == "path":
-        print(directory or "none: kernels stay in memory")
+        print(settings.cache_directory or "none: kernels stay in memory")
     elif options.action == "clear":
-        print(f"{_core.clear_cache(directory or '')} files removed")
+        print(f"{_core.clear_cache(settings)} files removed")
     else:
-        return _list_cache(directory or "", options.action == "verify")
+        return _list_cache(settings, options.action == "verify")
     return 0
 
 
-def _list_cache(directory: str, verify: bool) -> int:
-    entries = _core.list_cache(directory, verify)
+def _list_cache(settings: tilefold.Options, verify: bool) -> int:
+    entries = _core.list_cache(settings, verify)
     for entry in entries:
-        state = "" if entry.valid or not verify else "  DAMAGED"
+        state = f"  {entry.fault.upper()}" if verify and entry.fault else ""
         print(
             f"{entry.key}  {entry.bytes:>8}  {entry.isa:<14}  "
             f"{entry.compiler}  {entry.summary}{state}"
         )
     size = sum(entry.bytes for entry in entries)
-    print(f"{len(entries)} kernels, {size} bytes in {directory}")
-    damaged = verify and any(not entry.valid for entry in entries)
-    return 1 if damaged else 0
+    print(f"{len(entries)} kernels, {size} bytes in {settings.cache_directory}")
+    return 1 if verify and any(entry.fault for entry in entries) else 0
 
 
 def _formulas(_: argparse.Namespace) -> int:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from tilefold import _core
+from tilefold.frameworks import is_read_by_dynamo, leave_graph
+from tilefold.kernel import made_in_graphs_by
 from tilefold.methods import (
     PUBLIC,
     put,
@@ -76,6 +78,11 @@ def compile(  # noqa: A001
     >>> f(x=np.array([0.0, 1.0]), y=np.array([0.0, 1.0, 3.0]))
     array([4., 3.])
     """
+    if is_read_by_dynamo():
+        leave_graph(
+            "a formula is compiled in a function that torch.compile reads",
+            "compile it outside of the function, or call tilefold.reduce",
+        )
     if session is not None or type(formula) is not str:
         return _core.compile(formula, session=session)
     found = _FORMULAS.get(formula)
@@ -85,15 +92,6 @@ def compile(  # noqa: A001
         register_if_loaded()
         found = _FORMULAS[formula] = _core.compile(formula)
     return found
-
-
-def _is_traced() -> bool:
-    """Whether it is Dynamo that looks into the caller."""
-    if "torch" not in sys.modules:
-        return False
-    import torch
-
-    return torch.compiler.is_compiling()
 
 
 def reduce(formula: str | bytes, /, *mapping: Any, **arrays: Any) -> Any:
@@ -140,7 +138,7 @@ def reduce(formula: str | bytes, /, *mapping: Any, **arrays: Any) -> Any:
     >>> tilefold.reduce("argmin_j |x_i - y_j|", {"x": x, "y": y})
     array([0, 1])
     """
-    if _is_traced():
+    if is_read_by_dynamo():
         from tilefold.torch.calls import compiled
 
         return compiled(formula, *mapping, **arrays)
@@ -272,6 +270,14 @@ def natural_spelling(
     )
 
 
+@made_in_graphs_by
+def _kernel_in_graph(*given: Any) -> Any:
+    """What `tilefold.kernel` gives where Dynamo reads the call."""
+    from tilefold.torch.graphs import kernel
+
+    return kernel(*given)
+
+
 def __call__(self: _core.Formula, /, *mapping: Any, **arrays: Any) -> Any:  # noqa: D417, N807
     """Computes the formula of arrays, as the class says.
 
@@ -300,7 +306,7 @@ def __call__(self: _core.Formula, /, *mapping: Any, **arrays: Any) -> Any:  # no
     >>> f(x=np.array([0.0, 1.0]), y=np.array([0.0, 1.0, 3.0]))
     array([4., 3.])
     """
-    if _is_traced():
+    if is_read_by_dynamo():
         from tilefold.torch.calls import compiled
 
         return compiled(self, *mapping, **arrays)

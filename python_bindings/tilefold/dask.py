@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from tilefold.kernel import Kernel
     from tilefold.lazy_value import Lazy
+    from tilefold.ranges import Ranges
 
 __all__ = ["grad", "kernel", "reduce"]
 
@@ -47,6 +48,7 @@ def reduce(
     split_every: int | None = None,
     batch_rank: int | None = None,
     options: _core.Options | None = None,
+    ranges: Ranges | None = None,
     **arrays: Any,
 ) -> Any:
     """Makes the result of a formula as a Dask array, computing nothing yet.
@@ -73,6 +75,8 @@ def reduce(
         one chunk. Of formulas that reduce once.
     options : Options, optional
         Those of all tasks.
+    ranges : Ranges, optional
+        The pairs that are met, by the numbers of points on the whole axes.
     **arrays : array
         Dask's (arrays, frames), xarray's, or with chunks (Zarr, HDF5), or
         NumPy's, of the shapes that ``tilefold.reduce`` takes. Those on one axis
@@ -104,7 +108,9 @@ def reduce(
     >>> float(out.compute(scheduler="synchronous"))
     4999950000.0
     """
-    reduction = Reduction(formula, segment=segment, options=options)
+    reduction = Reduction(
+        formula, segment=segment, options=options, ranges=ranges
+    )
     given = {**(arguments or {}), **arrays}
     return results_of(reduction, given, split_every, batch_rank)
 
@@ -120,6 +126,7 @@ def grad(
     segment: int = 8192,
     split_every: int | None = None,
     options: _core.Options | None = None,
+    ranges: Ranges | None = None,
     **arrays: Any,
 ) -> Any:
     """Makes gradients of a formula as Dask arrays, computing nothing yet.
@@ -142,6 +149,8 @@ def grad(
         How many states a task merges: 8.
     options : Options, optional
         Those of all tasks.
+    ranges : Ranges, optional
+        The pairs that are met, as ``reduce`` takes them.
     **arrays : array
         As ``reduce`` takes them.
 
@@ -169,11 +178,13 @@ def grad(
     derived = formula.grad(names, cotangent=name, value=value)
     if any(known == name for known, _ in derived.names):
         if np.ndim(cotangent) == 0:
-            whole = reduce(formula, given)
+            whole = reduce(formula, given, ranges=ranges)
             numbers = np.asarray(cotangent, whole.dtype)
             cotangent = np.broadcast_to(numbers, whole.shape)
         given[name] = cotangent
-    reduction = Reduction(derived, segment=segment, options=options)
+    reduction = Reduction(
+        derived, segment=segment, options=options, ranges=ranges
+    )
     return results_of(reduction, given, split_every)
 
 
@@ -183,14 +194,15 @@ def kernel(
     /,
     *,
     options: _core.Options | None = None,
+    ranges: Ranges | None = None,
     **arrays: Any,
 ) -> Kernel:
     """Makes the lazy (N, M) matrix of a formula, over chunks of points.
 
     It is ``tilefold.kernel`` of Dask's arrays: products, reductions, ``diag``
     and ``dense`` are Dask arrays of which nothing is computed yet. ``solve``
-    computes by conjugate gradients, with products over the chunks, and keeps
-    its vectors where they were computed.
+    and ``logdet`` compute, with products over the chunks, and keep their
+    vectors where they were computed; their preconditioner is "nystrom".
 
     Parameters
     ----------
@@ -200,6 +212,8 @@ def kernel(
         The arrays by name, as one mapping.
     options : Options, optional
         Those of all tasks; ``segment`` of them is 8192.
+    ranges : Ranges, optional
+        The pairs that are not 0, as ``tilefold.kernel`` takes them.
     **arrays : array
         Dask's, or with chunks (Zarr, HDF5), or NumPy's.
 
@@ -227,4 +241,4 @@ def kernel(
         else value
         for name, value in {**(arguments or {}), **arrays}.items()
     }
-    return _kernel(formula, given, options=options)
+    return _kernel(formula, given, options=options, ranges=ranges)

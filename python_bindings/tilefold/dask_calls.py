@@ -37,6 +37,7 @@ def results_of(
 ) -> Any:
     """The results, lazy: an array, or a tuple of several."""
     formula = reduction.formula
+    given = _without_settings(given)
     axes = {
         name: value.axes
         if isinstance(value, Role)
@@ -49,16 +50,32 @@ def results_of(
     }
     settings = {} if batch_rank is None else {"batch_rank": batch_rank}
     made_up = _as_given(zeros_like(arrays), given)
-    formula._check_call(made_up, settings)
-    program = formula._program(made_up, settings)
+    chosen = reduction.ranges is not None
+    pairs = {"ranges": reduction.ranges} if chosen else {}
+    formula._check_call(made_up, {**settings, **pairs})
+    program = formula._program(made_up, settings, chosen)
     is_one = len(program["sweeps"]) == len(program["results"]) == 1
     if is_one and 3 not in axes.values() and _reduces(program["sweeps"][0]):
         own = {name: _AXES[bits] for name, bits in axes.items()}
         return Plan(reduction, arrays, own, split_every, settings).result()
     if batch_rank is not None:
         made_up["batch_rank"] = batch_rank
-    steps, results = steps_of(formula, made_up)
+    steps, results = steps_of(formula, made_up, chosen)
     return _Several(reduction, arrays, axes, split_every).run(steps, results)
+
+
+def _without_settings(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments alone; settings of one call in one memory are refused."""
+    arguments = dict(given)
+    for name in ("session", "sum_batch", "out", "accumulate"):
+        if arguments.pop(name, None) is not None:
+            _core.fail(
+                "BadOption",
+                name,
+                "given to a call over Dask's arrays",
+                "leave it out; options= are those of all tasks",
+            )
+    return arguments
 
 
 def _as_given(made_up: dict[str, Any], given: Mapping[str, Any]) -> Any:
@@ -111,7 +128,7 @@ class _Several:
                 for name, argument in step.arguments.items()
             }
             if step.reduces:
-                by = self.reduction._of_text(step.text)
+                by = self.reduction._of_text(step.text, step.is_chosen)
                 found = Plan(by, own, axes, self.split_every, {}).result()
             else:
                 formula = _core.compile(step.text)

@@ -13,9 +13,11 @@ from dask.delayed import delayed
 
 from tilefold import _core
 from tilefold.dask_calls import results_of
+from tilefold.dask_logdet import MOST_FACTORED, factored, log_determinant
 from tilefold.dask_plan import described as _described
 from tilefold.dask_plan import zeros_like
-from tilefold.dask_solve import conjugate_gradients
+from tilefold.dask_preconditioner import nystrom
+from tilefold.dask_solve import System, check, dots, solved
 from tilefold.pair_term import PairTerm
 from tilefold.reduction import Reduction
 from tilefold.roles import Role, bare
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from contextlib import AbstractContextManager
 
+    from tilefold.dask_preconditioner import Nystrom
     from tilefold.kernel import Kernel
 
 __all__ = [
@@ -42,6 +45,7 @@ __all__ = [
 ]
 
 _SEGMENT = 8192
+_LONG = 500  # points from which on a system has a preconditioner by itself
 
 
 def holds(values: Iterable[Any]) -> bool:
@@ -88,22 +92,19 @@ def real_numbers(values: Any, dtype: Any) -> Any:
 def call(formula: _core.Formula, /, **arguments: Any) -> Any:
     """`formula(**arguments)`, lazy."""
     options = arguments.pop("options", None)
+    ranges = arguments.pop("ranges", None)
     batch_rank = arguments.pop("batch_rank", None)
-    for name in ("session", "ranges", "sum_batch", "out", "accumulate"):
-        if arguments.pop(name, None) is not None:
-            _core.fail(
-                "BadOption",
-                name,
-                "given to a call over Dask's arrays",
-                "leave it out; options= are those of all tasks",
-            )
     segment = getattr(options, "segment", None) or _SEGMENT
-    reduction = Reduction(formula, segment=segment, options=options)
+    reduction = Reduction(
+        formula, segment=segment, options=options, ranges=ranges
+    )
     return results_of(reduction, arguments, None, batch_rank)
 
 
 def elements(pair: PairTerm, query: str, i: Any, j: Any) -> Any:
     """What `PairTerm.evaluate` gives, lazy: a block for each two chunks."""
+    if pair.settings.get("ranges") is not None:
+        _core.fail("RangesOfElements")
     if query == "pairs":
         _refuse(
             "single pairs", "take rows and columns: K[rows][:, columns].dense()"
@@ -169,29 +170,25 @@ def solve(
     kernel: Kernel, side: Any, ridge: Any, options: dict[str, Any]
 ) -> tuple[Any, Any, str]:
     """What `tilefold.solve.solve` gives, of products over the chunks."""
-    pair = kernel._pair
-    if pair.is_complex or np.iscomplexobj(bare(side)):
-        _refuse(
-            "systems of complex numbers",
-            "make it of numpy.asarray(…), which holds all of them",
-        )
-    name = pair.formula._unused_name()
-    product = pair.around("sum", kernel._columns, weights=name)
-
-    def times(vectors: Any) -> Any:
-        return call(
-            product, **pair.arguments, **pair.settings, **{name: vectors}
-        )
-
-    rows = pair.selected(I, slice(0, 1, 1)).points
-    if rows[1] != len(side):
+    points = _points_of(kernel)
+    if points != len(side):
         _core.fail(
             "BadOption",
             "b",
-            f"one of {len(side)} rows, beside a kernel of {rows[1]}",
+            f"one of {len(side)} rows, beside a kernel of {points}",
             "pass an array of as many rows as the kernel has",
         )
-    return conjugate_gradients(times, side, ridge, pair.dtype, options)
+    b = da.asarray(side)
+    system = _system(kernel, ridge, b.dtype)
+    check(options, system.ridge)
+    chosen = options["preconditioner"]
+    if chosen == "auto":
+        is_long = points >= _LONG and system.ridge > 0
+        chosen = "nystrom" if is_long and options["method"] == "cg" else None
+    found = _preconditioner(
+        kernel, system, chosen, options["rank"], b.chunks[0]
+    )
+    return solved(system, b, options, found)
 
 
 def inv_quad_logdet(
@@ -200,13 +197,83 @@ def inv_quad_logdet(
     ridge: Any,
     solving: dict[str, Any],
     options: dict[str, Any] | None,
-) -> NoReturn:
-    """Log determinants need a preconditioner, which is of one machine."""
-    del kernel, side, ridge, solving, options
-    _refuse(
-        "log determinants",
-        "make it of numpy.asarray(…), which holds all of them",
+) -> tuple[Any, Any, Any, str]:
+    """What `tilefold.solve.inv_quad_logdet` gives, computed by chunks."""
+    columns, value, info, warning = np.zeros(()), 0.0, None, ""
+    if options is not None:
+        value, info, warning = _logdet(kernel, ridge, options)
+    if side is not None:
+        x, _, told = solve(kernel, side, ridge, solving)
+        columns = dots(da.asarray(side).astype(x.dtype), x).compute()
+        warning = warning or told
+    dtype = kernel._pair.library_dtype()
+    return (
+        real_numbers(columns, dtype),
+        real_numbers(value, dtype),
+        info,
+        warning,
     )
+
+
+def _logdet(
+    kernel: Kernel, ridge: Any, options: dict[str, Any]
+) -> tuple[float, Any, str]:
+    """The value, how it went, and what to warn of."""
+    points = _points_of(kernel)
+    system = _system(kernel, ridge)
+    check(options, system.ridge)
+    if points < MOST_FACTORED // (1 + kernel._pair.is_complex):
+        matrix = kernel.dense().astype(system.wide).compute()
+        return factored(matrix + system.ridge * np.eye(points))
+    slices = _slices(kernel._pair, I)
+    chunks = tuple(part.stop - part.start for part in slices)
+    chosen = options["preconditioner"]
+    chosen = "nystrom" if chosen == "auto" else chosen
+    found = _preconditioner(kernel, system, chosen, None, chunks)
+    return log_determinant(system, chunks, options, found)
+
+
+def _points_of(kernel: Kernel) -> int:
+    """The points of a kernel that is square."""
+    rows: int
+    rows, columns = kernel.shape[-2:]
+    if rows != columns or kernel._pair.batch:
+        _refuse(
+            f"a system of shape {kernel.shape}", "pass a kernel of shape (N, N)"
+        )
+    return rows
+
+
+def _system(kernel: Kernel, ridge: Any, dtype: Any = np.float16) -> System:
+    """K + ridge·I, of products over the chunks with vectors of a dtype."""
+    pair = kernel._pair
+    columns = kernel._columns
+    if pair.is_complex:  # the transpose of a Hermitian one is another
+        pair, columns = kernel._upright(), 2
+    name = pair.formula._unused_name()
+    product = pair.around("sum", columns, weights=name)
+
+    def times(vectors: Any) -> Any:
+        return call(
+            product, **pair.arguments, **pair.settings, **{name: vectors}
+        )
+
+    own = np.dtype(pair.dtype)
+    if np.issubdtype(dtype, np.complexfloating):
+        own = np.result_type(own, np.complex64)
+    return System(times, float(np.asarray(bare(ridge))), own.name)
+
+
+def _preconditioner(
+    kernel: Kernel,
+    system: System,
+    chosen: str | None,
+    rank: int | None,
+    chunks: tuple[int, ...],
+) -> Nystrom | None:
+    if chosen != "nystrom":
+        return None
+    return nystrom(kernel, system.ridge, rank, chunks)
 
 
 def _refuse(what: str, cure: str) -> NoReturn:

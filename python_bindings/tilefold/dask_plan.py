@@ -13,9 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import dask.array as da
 import numpy as np
+from dask._task_spec import Task
+from dask.delayed import delayed
+from dask.highlevelgraph import HighLevelGraph
 from dask.layers import ArraySliceDep
 
 from tilefold import _core
+from tilefold.result_types import ArgumentType, result_types
 from tilefold.roles import bare
 
 if TYPE_CHECKING:
@@ -50,6 +54,7 @@ class Plan:
         settings: dict[str, Any],
     ) -> None:
         self.reduction = reduction
+        self.joining = reduction._without_pairs()
         self.split_every = split_every or 8
         self.settings = settings
         self.batch = settings.get("batch_rank", 0)
@@ -72,17 +77,10 @@ class Plan:
         made_up = zeros_like(self.given)
         call = self.reduction._bound({**made_up, **self.settings}, None, None)
         self.layout = call.layout
-        found = formula._result_types(made_up, self.settings)
-        like, _, dtype, components = found[0]
-        self.dtype = np.dtype(dtype)
-        own = np.shape(made_up[like]) if like else ()
-        batches = [np.shape(made_up[name])[: self.batch] for name in self.axes]
-        self.batches = own[: self.batch] or np.broadcast_shapes(*batches)
-        self.components: tuple[int, ...] = (components,)
-        if components < 0:
-            self.components = ()
-        if like:  # a gradient has the shape of its argument
-            self.components = own[self.batch + bool(self.axes[like]) :]
+        found = result_types(formula, made_up, self.batch)[0]
+        self.dtype = np.dtype(found.dtype)
+        self.batches = found.shape[: self.batch]
+        self.components = found.components
 
     def _chunks(self, axis: str) -> tuple[int, ...]:
         """The chunks of an axis: those of the first array that has some."""
@@ -95,7 +93,7 @@ class Plan:
             most = self._most_rows()
             pieces = (_even(rows, most) for rows in own or (total,))
             return tuple(rows for piece in pieces for rows in piece)
-        ends = np.cumsum(own or _even(total, _MOST_POINTS))
+        ends = np.cumsum(own or _even(total, _MOST_POINTS))[:-1]
         segment = self.reduction.segment
         cuts = {min(round(end / segment) * segment, total) for end in ends}
         inner = sorted({0, total, *cuts})
@@ -125,7 +123,7 @@ class Plan:
             places,
             axes,
             *operands,
-            reduction=self.reduction,
+            reduction=self._computing(),
             names=names,
             axes=axes,
             lengths=self.lengths,
@@ -136,11 +134,61 @@ class Plan:
             meta=_no_states(len(axes)),
             token="tilefold-partial",
         )
+        if self.reduction.ranges is not None:
+            states = self._without_chunks(states, axes)
         return states, axes
+
+    def _computing(self) -> Any:
+        """The reduction of all tasks: once in a graph where it may be long."""
+        if self.reduction.ranges is None:
+            return self.reduction
+        return delayed(self.reduction, pure=True)
+
+    def _without_chunks(
+        self, states: da.Array, axes: tuple[str, ...]
+    ) -> da.Array:
+        """The states; for those of chunks without pairs no array is read."""
+        chunks = {axis: self._chunks(axis) for axis in ("i", "j")}
+        i, j = (np.cumsum((0, *own)) for own in chunks.values())
+        ranges: Any = self.reduction.ranges
+        layer = dict(states.dask.layers[states.name])
+        for block in np.argwhere(~ranges._meets(i, j)):
+            at = dict(zip("ij", block.tolist(), strict=True))
+            key = (states.name, *(at[axis] for axis in axes))
+            points = {axis: chunks[axis][number] for axis, number in at.items()}
+            starts = {"i": i[block[0]], "j": j[block[1]]}
+            layer[key] = Task(
+                key,
+                _partial_of_types,
+                tuple(slice(int(starts[axis]), None) for axis in axes),
+                *self._types(points),
+                reduction=self.joining,
+                names=list(self.axes),
+                axes=axes,
+                lengths=self.lengths,
+                settings=self.settings,
+            )
+        graph = HighLevelGraph(
+            {**states.dask.layers, states.name: layer}, states.dask.dependencies
+        )
+        return da.Array(graph, states.name, states.chunks, meta=states._meta)
+
+    def _types(self, points: Mapping[str, int]) -> list[Any]:
+        """The arguments of so many points of each axis: types of arrays."""
+        found = []
+        for name, axis in self.axes.items():
+            value = self.given[name]
+            if _has_shape(value):
+                shape = list(value.shape)
+                if axis:
+                    shape[self.batch] = points[axis]
+                value = ArgumentType(tuple(shape), value.dtype.name)
+            found.append(value)
+        return found
 
     def _reduced(self, states: da.Array, axis: int, join: Any) -> da.Array:
         """States joined along an axis, by a tree of tasks."""
-        join = partial(join, by=self.reduction)
+        join = partial(join, by=self.joining)
         return da.reduction(
             states,
             chunk=_unchanged,
@@ -170,7 +218,7 @@ class Plan:
             merged,
             rows,
             *operands,
-            reduction=self.reduction,
+            reduction=self.joining,
             names=names,
             settings=self.settings,
             concatenate=True,
@@ -196,11 +244,11 @@ def mapped(
         own = next((v.chunks[0] for v in arrays if _is_lazy(v)), None)
         chunks[on] = own or _even(arrays[0].shape[0], _MOST_POINTS)
     made_up = zeros_like({k: _unplaced(v) for k, v in given.items()})
-    found = formula._result_types(made_up, {})
-    _, _, dtype, components = found[0]
+    found = result_types(formula, made_up)[0]
+    dtype = np.dtype(found.dtype)
     names, operands = _operands(given, axes, (on, ""), chunks, 0)
     rows = (on,) if on else ()
-    width = {} if components < 0 else {"components": components}
+    width = {f"components.{d}": n for d, n in enumerate(found.components)}
     return da.blockwise(
         _called,
         (*rows, *width),
@@ -213,8 +261,8 @@ def mapped(
         concatenate=True,
         align_arrays=False,
         new_axes=width,
-        dtype=np.dtype(dtype),
-        meta=np.empty((0,) * (len(rows) + len(width)), np.dtype(dtype)),
+        dtype=dtype,
+        meta=np.empty((0,) * (len(rows) + len(width)), dtype),
         token="tilefold-map",
     )
 
@@ -271,6 +319,14 @@ def _partial(
     }
     arguments = {**dict(zip(names, operands, strict=True)), **settings}
     return reduction.partial(arguments, i=where.get("i"), j=where.get("j"))
+
+
+def _partial_of_types(
+    places: tuple[slice, ...], *operands: Any, **settings: Any
+) -> State:
+    """The state of a pair of chunks that have no pair of points in common."""
+    arrays = zeros_like(dict(zip(settings["names"], operands, strict=True)))
+    return _partial(places, *arrays.values(), **settings)
 
 
 def _finalised(

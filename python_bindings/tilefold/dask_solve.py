@@ -1,14 +1,17 @@
 # python_bindings/tilefold/dask_solve.py - linear systems over Dask's arrays.
-"""`conjugate_gradients`: (K + ridge·I) x = b, K in products over chunks.
+"""`solved`: (K + ridge·I) x = b, K in products over chunks.
 
 Vectors are Dask's arrays that are kept where they were computed (`persist`);
-every iteration is one graph, of the product and of the sums it needs.
+an iteration is a graph or two, of the product and of the sums it needs.
+
 M. R. Hestenes and E. Stiefel, Methods of conjugate gradients for solving linear
-systems, 1952.
+systems, 1952. C. C. Paige and M. A. Saunders, Solution of sparse indefinite
+systems of linear equations, 1975.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
@@ -16,30 +19,47 @@ import numpy as np
 from dask.base import compute, persist
 
 from tilefold import _core
-from tilefold.solve import SolveInfo
+from tilefold.solve import SolveInfo, require_counts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["conjugate_gradients"]
+    from tilefold.dask_preconditioner import Nystrom
+
+__all__ = ["System", "check", "dots", "solved"]
 
 _CHOICES = {
-    "method": ("cg", "auto"),
-    "preconditioner": (None, "auto", "none"),
-    "rank": (None,),
+    "method": ("cg", "minres", "auto"),
+    "preconditioner": ("auto", "nystrom", None, "none"),
 }
 
 
-def conjugate_gradients(
-    times: Callable[[Any], Any],
-    side: Any,
-    ridge: Any,
-    dtype: str,
-    options: dict[str, Any],
-) -> tuple[Any, SolveInfo, str]:
-    """The solution, how it went, and what to warn of."""
+@dataclass(frozen=True)
+class System:
+    """K + ridge·I, symmetric or Hermitian.
+
+    `times` multiplies vectors of a dtype, which are kept in double precision.
+    """
+
+    times: Callable[[Any], Any]
+    ridge: float
+    dtype: str
+
+    @property
+    def wide(self) -> Any:
+        """What vectors are kept in."""
+        return np.result_type(self.dtype, np.float64)
+
+    def __call__(self, vectors: Any) -> Any:
+        """The product with vectors, of the same chunks."""
+        product = self.times(vectors.astype(self.dtype)).astype(self.wide)
+        return product.rechunk(vectors.chunks) + self.ridge * vectors
+
+
+def check(options: dict[str, Any], ridge: Any) -> None:
+    """Refuses settings that are none, as solves in memory do."""
     for name, choices in _CHOICES.items():
-        if options[name] not in choices:
+        if name in options and options[name] not in choices:
             given = ", ".join(map(repr, choices))
             _core.fail(
                 "BadOption",
@@ -47,61 +67,147 @@ def conjugate_gradients(
                 f"{options[name]!r} over Dask's arrays",
                 f"pass {given}, or arrays of one machine",
             )
-    b = da.asarray(side).astype(np.float64)
+    any_ridge = options.get("method") == "minres"
+    if not np.isfinite(ridge) or (ridge < 0 and not any_ridge):
+        cure = "pass a number, 0 or above; method='minres' takes any"
+        if any_ridge:
+            cure = "pass a finite number"
+        _core.fail("BadOption", "ridge", repr(ridge), cure)
+    if not options.get("rtol", 1) > 0:
+        _core.fail(
+            "BadOption", "rtol", repr(options["rtol"]), "pass a number above 0"
+        )
+    require_counts(options, maxiter=1, rank=1, probes=2)
 
-    def multiplied(vectors: Any) -> Any:
-        product = times(vectors.astype(dtype)).astype(np.float64)
-        return product.rechunk(vectors.chunks) + ridge * vectors
 
+def solved(
+    system: System,
+    side: Any,
+    options: dict[str, Any],
+    preconditioner: Nystrom | None,
+) -> tuple[Any, SolveInfo, str]:
+    """The solution, how it went, and what to warn of."""
+    b = da.asarray(side).astype(system.wide)
     most = options["maxiter"]
     if most is None:
         most = min(10 * len(b), 1000)
-    x, count, is_definite = _iterated(multiplied, b, options["rtol"], most)
-    left, norms = compute(_norms(b - multiplied(x)), _norms(b))
+    method, rtol = options["method"], options["rtol"]
+    count, is_definite = 0, True
+    if method != "minres":
+        x, count, is_definite = _conjugate(
+            system, b, rtol, most, preconditioner
+        )
+    if method == "minres" or (method == "auto" and not is_definite):
+        x, more = _minimal(system, b, rtol, most - count)
+        count, is_definite, preconditioner = count + more, True, None
+    left, norms = compute(_norms(b - system(x)), _norms(b))
     residuals = np.where(norms > 0, left / np.where(norms > 0, norms, 1), left)
-    converged = bool((residuals <= options["rtol"]).all())
+    converged = bool((residuals <= rtol).all())
     warning = ""
     if not converged:
         why = "" if is_definite else ", for the matrix is not positive definite"
+        cure = "raise maxiter, rtol or the ridge"
+        if not is_definite:
+            cure = "pass method='minres', or raise the ridge"
         warning = (
             f"the solve ended after {count} iterations with a residual of "
-            f"{residuals.max():.2g}{why}: raise maxiter, rtol or the ridge"
+            f"{residuals.max():.2g}{why}: {cure}"
         )
-    solution = x.astype(dtype)
-    return solution, SolveInfo(count, residuals, converged, 0), warning
+    rank = preconditioner.rank if preconditioner else 0
+    solution = x.astype(system.dtype)
+    return solution, SolveInfo(count, residuals, converged, rank), warning
 
 
-def _iterated(
-    multiplied: Callable[[Any], Any], b: Any, rtol: float, most: int
+def _conjugate(
+    system: System,
+    b: Any,
+    rtol: float,
+    most: int,
+    preconditioner: Nystrom | None,
 ) -> tuple[Any, int, bool]:
     """The iterate, how many products it took, and whether all went well."""
-    x, residual, direction = persist(da.zeros_like(b), b, b)
-    squares = first = _squares(residual).compute()
-    goal = rtol**2 * first
+    first = da.zeros_like(b), b, _solved(preconditioner, b)
+    x, residual, direction = persist(*first)
+    squares, products = compute(
+        dots(residual, residual), dots(residual, direction)
+    )
+    goal = rtol**2 * squares
     count = 0
     while count < most and (squares > goal).any():
-        product = multiplied(direction)
-        product, curvature = persist(product, (direction * product).sum(axis=0))
+        product = system(direction)
+        # Kept, or its graph would hold all directions before it.
+        direction, product, curvature = persist(
+            direction, product, dots(direction, product)
+        )
         curvature = np.asarray(curvature)
         count += 1
         if not (curvature[()] > 0)[squares > goal].all():
             return x, count, False
-        step = np.where(squares > goal, squares, 0) / np.where(
+        step = np.where(squares > goal, products, 0) / np.where(
             curvature > 0, curvature, 1
         )
         x = x + step * direction
         residual = residual - step * product
-        x, residual, now = persist(x, residual, _squares(residual))
-        before, squares = squares, np.asarray(now)
-        ratio = squares / np.where(before > 0, before, 1)
-        direction = residual + ratio * direction
+        inner = _solved(preconditioner, residual)
+        x, residual, inner, now, later = persist(
+            x,
+            residual,
+            inner,
+            dots(residual, residual),
+            dots(residual, inner),
+        )
+        squares, before = np.asarray(now), products
+        products = np.asarray(later)
+        ratio = products / np.where(before > 0, before, 1)
+        direction = inner + ratio * direction
     return x, count, True
 
 
-def _squares(vectors: Any) -> Any:
-    """The squared length of each column."""
-    return (vectors * vectors).sum(axis=0)
+def _minimal(system: System, b: Any, rtol: float, most: int) -> tuple[Any, int]:
+    """The iterate of minimal residuals, and how many products it took."""
+    x, v = persist(da.zeros_like(b), b)
+    norm = np.sqrt(dots(v, v).compute())
+    goal = rtol * norm
+    left = norm.copy()  # of each column's residual, with a sign
+    before = w = w_before = da.zeros_like(b)
+    c = c_before = np.ones_like(norm)
+    s = s_before = np.zeros_like(norm)
+    count = 0
+    while count < most and (abs(left) > goal).any():
+        v = v / np.where(norm > 0, norm, 1)
+        product = system(v)
+        v, product, along = persist(v, product, dots(v, product))
+        along = np.asarray(along)
+        count += 1
+        product = product - along * v - norm * before
+        before, length = v, norm
+        v, norm = persist(product, _norms(product))
+        norm = np.asarray(norm)
+        rest = c * along - c_before * s * length
+        radius = np.hypot(rest, norm)
+        above = s * along + c_before * c * length
+        two_above = s_before * length
+        radius = np.where(radius > 0, radius, 1)
+        w_before, w = w, (before - two_above * w_before - above * w) / radius
+        c_before, s_before = c, s
+        c, s = rest / radius, norm / radius
+        step = np.where(abs(left) > goal, c * left, 0)
+        x, w = persist(x + step * w, w)
+        left = np.where(abs(left) > goal, -s * left, left)
+    return x, count
+
+
+def _solved(preconditioner: Nystrom | None, vectors: Any) -> Any:
+    """P⁻¹ vectors."""
+    return preconditioner.inverse(vectors) if preconditioner else vectors
+
+
+def dots(one: Any, other: Any) -> Any:
+    """The real part of the inner product of columns."""
+    if np.issubdtype(one.dtype, np.complexfloating):
+        return (one.conj() * other).real.sum(axis=0)
+    return (one * other).sum(axis=0)
 
 
 def _norms(vectors: Any) -> Any:
-    return da.sqrt(_squares(vectors))
+    return da.sqrt(dots(vectors, vectors))

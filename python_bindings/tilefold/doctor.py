@@ -35,7 +35,7 @@ def examine() -> Iterator[Finding]:
     driver, compiler = session._describe_gpus()
     yield "gpu", driver, True  # without one, the CPU does all
     yield "nvrtc", compiler, True
-    yield _cache(options.cache_directory or "")
+    yield _cache(options)
     yield _kernel()
 
 
@@ -55,7 +55,8 @@ def _llvm() -> Finding:
     return "llvm", f"{library} ({size:.0f} MiB)", True
 
 
-def _cache(directory: str) -> Finding:
+def _cache(options: tilefold.Options) -> Finding:
+    directory = options.cache_directory
     if not directory:
         return "cache", "none: kernels stay in memory", True
     path = Path(directory)
@@ -69,14 +70,14 @@ def _cache(directory: str) -> Finding:
         )
     if not there:
         return "cache", f"{directory} (not there yet, but can be made)", True
-    entries = _core.list_cache(directory, True)
-    damaged = sum(not entry.valid for entry in entries)
+    entries = _core.list_cache(options, True)
+    damaged = sum(entry.fault != "" for entry in entries)
     size = sum(entry.bytes for entry in entries) / 2**20
     text = f"{directory}: {len(entries)} kernels, {size:.1f} MiB"
     if reason:
         text += f", and no more: {reason}; {_ELSEWHERE}"
     if damaged:
-        text += f", {damaged} damaged (run 'tilefold cache clear')"
+        text += f", {damaged} damaged or unsigned (run 'tilefold cache clear')"
     return "cache", text, not damaged and not reason
 
 

@@ -31,9 +31,13 @@ __all__ = [
     "concrete",
     "described",
     "holding",
+    "is_exported",
+    "is_read_by_dynamo",
+    "leave_graph",
     "recording",
     "requires_grad",
     "unrecorded",
+    "with_few_points",
 ]
 
 # A library, and the module that knows it.
@@ -185,6 +189,18 @@ def described(arguments: dict[str, Any]) -> dict[str, Any]:
     return framework.described(arguments) if framework else arguments
 
 
+def with_few_points(
+    formula: Any, arguments: dict[str, Any], settings: dict[str, Any]
+) -> tuple[dict[str, Any], Any]:
+    """As `described`; few points, and how many there are, of symbolic sizes."""
+    framework = holding(arguments.values())
+    if framework is None:
+        return arguments, None
+    few = getattr(framework, "with_few_points", None)
+    found = few and few(formula, arguments, settings)
+    return found or (framework.described(arguments), None)
+
+
 def concrete(numbers: Any) -> Any:
     """Whole numbers, without what a framework's transforms wrap them in."""
     framework = holding([numbers])
@@ -206,3 +222,32 @@ def _all_of(contexts: Iterable[AbstractContextManager[Any]]) -> Iterator[None]:
         for context in contexts:
             stack.enter_context(context)
         yield
+
+
+# ---- torch.compile -----------------------------------------------------------
+
+
+def is_read_by_dynamo() -> bool:
+    """Whether it is `torch.compile` that looks into the caller."""
+    if "torch" not in sys.modules:
+        return False
+    import torch
+
+    return torch.compiler.is_compiling()
+
+
+def is_exported() -> bool:
+    """Whether it is `torch.export` that looks into the caller."""
+    import torch
+
+    return torch.compiler.is_exporting()
+
+
+def leave_graph(found: str, cure: str) -> None:
+    """Has what Dynamo reads computed outside of its graph, or tells why.
+
+    With fullgraph=True it is an error of PyTorch's, with this message.
+    """
+    import torch._dynamo
+
+    torch._dynamo.graph_break(msg=f"tilefold: {found}\n{cure}".strip())

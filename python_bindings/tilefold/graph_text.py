@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Spell = Callable[[str, int], str]
 
-__all__ = ["AXES", "Node", "nodes_of", "refuse", "written"]
+__all__ = ["AXES", "Node", "meets_chosen", "nodes_of", "refuse", "written"]
 
 AXES = {0: "", 1: "i", 2: "j", 3: "ij"}  # by the bits of the axes
 
@@ -54,6 +54,17 @@ class _Value(NamedTuple):
 def nodes_of(data: Mapping[str, Any]) -> list[Node]:
     """The nodes of a graph, operands before what they are operands of."""
     return [Node(*node) for node in data["nodes"]]
+
+
+def meets_chosen(data: Mapping[str, Any]) -> bool:
+    """Whether the reductions of a graph meet chosen pairs, and not all.
+
+    Its text does not say so: the call of it has ranges.
+    """
+    pairs = {node.more[1] for node in nodes_of(data) if node.op == "reduce"}
+    if pairs - {"all", "chosen"} or len(pairs) > 1:
+        refuse("reductions of chosen pairs beside others")
+    return pairs == {"chosen"}
 
 
 def refuse(what: str) -> Any:
@@ -145,11 +156,8 @@ def _inner(node: Node, operands: list[_Value]) -> str:
 
 def _reduced(node: Node, operands: list[str]) -> str:
     spelling: str = node.more[0]
-    pairs, fold = node.more[1:]
-    if fold is not None:
+    if node.more[2] is not None:
         refuse("a fold")
-    if pairs != "all":
-        refuse("chosen pairs")
     given = ", ".join(operands)
     if spelling.endswith("kmin"):
         given += f", {node.attributes[2]}"

@@ -16,6 +16,7 @@ from tilefold import _core
 from tilefold.array_conventions import ArrayConventions
 from tilefold.axis_reductions import best, one_point_axis
 from tilefold.expression import with_diagonal
+from tilefold.frameworks import is_exported, is_read_by_dynamo, leave_graph
 from tilefold.indexing import indexed
 from tilefold.linear_operator import LinearOperatorMethods
 from tilefold.linear_systems import LinearSystems
@@ -37,6 +38,16 @@ if TYPE_CHECKING:
     from tilefold.ranges import Ranges
 
 __all__ = ["Kernel", "kernel"]
+
+
+_in_graph: Any = None
+
+
+def made_in_graphs_by(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Says what makes kernels where torch.compile reads: of a layer above."""
+    global _in_graph
+    _in_graph = make
+    return make
 
 
 def kernel(
@@ -97,8 +108,23 @@ def kernel(
     >>> tilefold.kernel(lambda x, y: np.abs(x - y), x=x, y=y).sum(axis=1)
     array([4., 3.])
     """
-    register_if_loaded()
     given = {**(arguments or {}), **arrays}
+    if is_read_by_dynamo():
+        if is_exported():
+            leave_graph(
+                "a kernel is made in a function that is exported",
+                "pass strict=False to torch.export.export",
+            )
+        elif isinstance(formula, (str, _core.Formula)) and session is None:
+            in_graph: Kernel = _in_graph(formula, given, options, ranges)
+            return in_graph
+        else:
+            leave_graph(
+                "a kernel of a session or of a Python function is made in a "
+                "function that torch.compile reads",
+                "make it of text and arrays alone, or outside of the function",
+            )
+    register_if_loaded()
     if is_lazy_matrix(formula):
         text, own = formula.to_matrix_formula()
         for name in given:

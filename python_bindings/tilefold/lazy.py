@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilefold.frameworks import is_read_by_dynamo, leave_graph
 from tilefold.lazy_value import Lazy, by_shape, on_axis
 
 __all__ = ["lazy"]
@@ -57,4 +58,9 @@ def lazy(x: Any, axis: str | int | None = None) -> Lazy:
     >>> D.shape
     (2, 3, 1)
     """
+    if is_read_by_dynamo():
+        leave_graph(
+            "lazy arrays are computed with where torch.compile reads",
+            "write the formula as text, as in tilefold.kernel(text, x=x, y=y)",
+        )
     return by_shape(x) if axis is None else on_axis(x, axis)

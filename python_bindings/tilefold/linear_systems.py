@@ -37,7 +37,7 @@ class LinearSystems:
         An iteration takes one product with K, of all columns together, and
         vectors are kept in double precision. That K is symmetric, of complex
         values Hermitian, is not checked. PyTorch records the solution of
-        tensors that require grad.
+        tensors that require grad, and ``torch.func`` transforms it.
 
         Parameters
         ----------
@@ -53,7 +53,8 @@ class LinearSystems:
             "cholesky" is of rows chosen by pivoting ("pivoted_cholesky" is the
             same), "nystrom" of rows spread evenly: both for a K that is
             positive, up to small eigenvalues. "auto" is "cholesky" with "cg"
-            for 500 points and more with a ridge, else None.
+            for 500 points and more with a ridge, else None. Over Dask's arrays
+            "nystrom" is in the place of "cholesky".
         info : bool, default False
             Whether to give ``(x, info)``, a ``tilefold.solve.SolveInfo``.
         method : {"cg", "minres", "auto"}, default "cg"
@@ -128,19 +129,21 @@ class LinearSystems:
         Cholesky's method: exact to rounding. From there on it is estimated by
         stochastic Lanczos quadrature: S. Ubaru, J. Chen and Y. Saad, Fast
         estimation of tr(f(A)) via stochastic Lanczos quadrature, 2017. PyTorch
-        records it.
+        records it, and ``torch.func`` transforms it; JAX traces it. Their
+        derivatives are estimated, too: those by every point are noisy.
 
         Parameters
         ----------
         ridge : float, default 0.0
             What is added to the diagonal, in the units of K.
         probes : int, default 32
-            Random vectors, at least 2; the same for the same seed.
+            Random vectors, at least 2; the same for the same seed (and chunks).
         maxiter : int, optional
             The most products of K with all of them: 200. It ends where the
             quadrature leaves less than a tenth of what the probes do.
         preconditioner : {"auto", "cholesky", "nystrom", None}, default "auto"
-            As of ``solve``; "auto" is "cholesky".
+            As of ``solve``; "auto" is "cholesky", and "nystrom" over Dask's
+            arrays or where JAX traces.
         seed : int, default 0
             Of the random vectors.
         info : bool, default False

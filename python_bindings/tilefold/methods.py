@@ -12,9 +12,12 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from tilefold import _core
+from tilefold.frameworks import is_read_by_dynamo, leave_graph
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from tilefold.result_types import ResultType
 
 __all__ = ["PUBLIC", "put", "show_methods", "show_signatures"]
 
@@ -187,6 +190,7 @@ def bind(
     >>> step()
     array([3., 3.])
     """
+    _leave_graph()
     return _bind(self, *mapping, **arrays)
 
 
@@ -241,6 +245,7 @@ def grad(
     >>> float(value)
     2.0
     """
+    _leave_graph()
     return _grad(self, names, cotangent=cotangent, value=value)
 
 
@@ -285,7 +290,57 @@ def jvp(
     >>> f.jvp("x")(x=x, tangent=t)
     array([2., 2.])
     """
+    _leave_graph()
     return _jvp(self, names, tangent=tangent)
+
+
+def result_types(
+    self: _core.Formula,
+    types: Mapping[str, Any],
+    batch: int = 0,
+) -> list[ResultType]:
+    """Tells shapes and dtypes of the results, for those of the arguments.
+
+    No array is read, and no kernel compiled: for what plans a call before its
+    arrays are there. The answer is kept.
+
+    Parameters
+    ----------
+    types : Mapping
+        For each argument a ``tilefold.ArgumentType``, or whatever has a shape
+        and a dtype. Lengths may be symbols.
+    batch : int, default 0
+        How many first dimensions of every argument are a batch's.
+
+    Returns
+    -------
+    list of ResultType
+        One for each result, in order.
+
+    Raises
+    ------
+    ShapeError, DTypeError, ArgumentError
+        Where a call of such arrays would, and for components that are symbols.
+
+    See Also
+    --------
+    tilefold.ArgumentType, tilefold.ResultType
+
+    Examples
+    --------
+    >>> f = tilefold.compile("sum_j exp(-|x_i - y_j|²) b_j")
+    >>> types = {
+    ...     "x": tilefold.ArgumentType(("N", 3), "float32"),
+    ...     "y": tilefold.ArgumentType(("M", 3), "float32"),
+    ...     "b": tilefold.ArgumentType(("M",), "float32"),
+    ... }
+    >>> result = f.result_types(types)[0]
+    >>> result.shape, result.dtype
+    (('N',), 'float32')
+    """
+    from tilefold.result_types import result_types
+
+    return result_types(self, types, batch)
 
 
 def stats(self: _core.Session) -> _core.Statistics:
@@ -309,7 +364,17 @@ def stats(self: _core.Session) -> _core.Statistics:
     return _stats(self)
 
 
-PUBLIC = (explain, plans, check, bind, grad, jvp)
+def _leave_graph() -> None:
+    """Formulas are made outside of what torch.compile reads."""
+    if is_read_by_dynamo():
+        leave_graph(
+            "a formula is derived or bound in a function that torch.compile "
+            "reads",
+            "do it outside of the function; in it, torch.func derives calls",
+        )
+
+
+PUBLIC = (explain, plans, check, bind, grad, jvp, result_types)
 
 
 def show_signatures() -> None:

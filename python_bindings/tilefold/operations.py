@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilefold import _core
 from tilefold.expression import applied
+from tilefold.frameworks import is_read_by_dynamo, leave_graph
 from tilefold.operators import Operators
 
 if TYPE_CHECKING:
@@ -179,6 +180,12 @@ class Operations(Operators):
         cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         """What PyTorch's functions ask for."""
+        if is_read_by_dynamo():
+            leave_graph(
+                "a kernel from outside is computed with where torch.compile "
+                "reads",
+                "make the kernel in the function, of the tensors it is given",
+            )
         name = function.__name__.strip("_")
         return cls.apply(name, args, of_torch(name, args, kwargs or {}))
 

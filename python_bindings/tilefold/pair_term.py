@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,14 +14,18 @@ from tilefold.frameworks import (
     Framework,
     described,
     holding,
+    is_read_by_dynamo,
+    leave_graph,
     recording,
     unrecorded,
+    with_few_points,
 )
 from tilefold.namespaces import namespace_of, of_library
 from tilefold.slices import of_batch, of_every_batch, selected
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from contextlib import AbstractContextManager
 
 # The bits of an axis, as formulas spell them.
 _AXES = {1: "i", 2: "j", 3: "ij"}
@@ -40,11 +45,13 @@ class PairTerm:
         self.settings: dict[str, Any] = settings
         self.batch: tuple[int, ...]
         self.dtype: str
-        with unrecorded():
+        seen, points = with_few_points(formula, arguments, settings)
+        with _looking_at(seen):
             self.batch, rows, columns, components, self.dtype = (
-                formula._value_shape(described(arguments), settings)
+                formula._value_shape(seen, settings)
             )
-        self.points: tuple[int, int] = (max(rows, 0), max(columns, 0))
+        # Symbols where torch.compile reads what is computed of any sizes.
+        self.points: tuple[int, int] = points or (max(rows, 0), max(columns, 0))
         self.components: int | None = components if components >= 0 else None
         self.derived: dict[tuple[Any, ...], _core.Formula] = {}
 
@@ -57,8 +64,13 @@ class PairTerm:
     ) -> PairTerm:
         """One whose N, M and D are those of its matrix, not of its parts."""
         pair = cls(formula, arguments, settings)
-        with unrecorded():
-            text = formula._with_sizes(described(arguments), settings)
+        seen, _ = with_few_points(formula, arguments, settings)
+        with _looking_at(seen):
+            text = formula._with_sizes(seen, settings)
+        if text:  # which has the sizes in it
+            seen = described(arguments)
+            with _looking_at(seen):
+                text = formula._with_sizes(seen, settings)
         return cls(pair.compiled(text), arguments, settings) if text else pair
 
     @property
@@ -101,6 +113,8 @@ class PairTerm:
         second operand of the reduction. `level` names one on no axis.
         """
         key = (reduction, axes, count, weights, apart, level)
+        if is_read_by_dynamo():
+            _leave_graph()
         if key not in self.derived:
             on = _AXES[axes]
             text = f"{reduction}_{on}(operand"
@@ -129,6 +143,8 @@ class PairTerm:
 
     def elements(self, query: str, i: Any = None, j: Any = None) -> Any:
         """As `evaluate`, recorded by a framework that records."""
+        if is_read_by_dynamo():
+            _leave_graph()
         if framework := recording(self.arguments.values()):
             return framework.elements(self, query, i, j)
         return self.evaluate(query, i, j)
@@ -219,3 +235,20 @@ class PairTerm:
         """Bytes of an element."""
         bits = self.dtype.lstrip("abcdefghijklmnopqrstuvwxyz")
         return int(bits) // 8 if bits else 1
+
+
+def _leave_graph() -> None:
+    leave_graph(
+        "a kernel from outside is computed with where torch.compile reads",
+        "make the kernel in the function, of the tensors it is given",
+    )
+
+
+def _looking_at(arguments: dict[str, Any]) -> AbstractContextManager[Any]:
+    """Where nothing is recorded, if there are tensors to be recorded.
+
+    An export would have an operation for it in its graph.
+    """
+    return (
+        nullcontext() if holding(arguments.values()) is None else unrecorded()
+    )

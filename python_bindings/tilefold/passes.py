@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, overload
 import numpy as np
 
 from tilefold import _core
-from tilefold.graph_text import AXES, nodes_of, refuse, written
+from tilefold.graph_text import (
+    AXES,
+    meets_chosen,
+    nodes_of,
+    refuse,
+    written,
+)
 from tilefold.roles import bare
 
 if TYPE_CHECKING:
@@ -133,6 +139,7 @@ class Step:
 
     text: str
     reduces: bool
+    is_chosen: bool  # the reductions meet the pairs of the call's ranges
     arguments: Mapping[str, Argument]  # by their names in the text
     leaves: tuple[Leaf, ...]
 
@@ -197,6 +204,7 @@ class Pass:
         *,
         i: Place = None,
         j: Place = None,
+        into: State | None = None,
         **arrays: Any,
     ) -> State:
         """Computes the state of the points that the arrays hold.
@@ -209,13 +217,15 @@ class Pass:
         i, j : tuple of int, optional
             Where the arrays lie on the whole axis, as ``Reduction.partial``
             takes it. What earlier passes left is of the whole axis.
+        into : State, optional
+            What earlier parts gave, which is left as it is.
         **arrays : array
             More of them.
 
         Returns
         -------
         State
-            As ``Reduction.partial`` gives it.
+            As ``Reduction.partial`` gives it; of the points of ``into``, too.
 
         Raises
         ------
@@ -244,7 +254,8 @@ class Pass:
                         given[name] = given[name][part]
             elif place:
                 places[axis] = None
-        return self._reduction.partial(self._step.own(given, "ij"), **places)
+        state = self._reduction.partial(self._step.own(given, "ij"), **places)
+        return state if into is None else self.merge(into, state)
 
     def merge(self, *states: State) -> State:
         """Joins the points and rows of states, in any order, into one state.
@@ -352,7 +363,7 @@ class Passes(Sequence[Pass]):
         self,
         steps: Sequence[Step],
         results: Sequence[tuple[str, str, bool]],
-        reduction_of: Callable[[str], _Reduction],
+        reduction_of: Callable[[str, bool], _Reduction],
     ) -> None:
         self._steps = steps
         self._results = results
@@ -366,7 +377,7 @@ class Passes(Sequence[Pass]):
                 Pass(
                     steps[first],
                     [(step, _core.compile(step.text)) for step in maps],
-                    reduction_of(steps[first].text),
+                    reduction_of(steps[first].text, steps[first].is_chosen),
                     left,
                 )
             )
@@ -459,7 +470,10 @@ class _Writer:
             self.left[name] = self._leaf(name, first, type_, data)
         names = [name for name, _, _ in data["leaves"]]
         leaves = tuple(self.left[name] for name in names)
-        return Step(text, reduces, arguments, leaves)
+        is_chosen = meets_chosen(data)
+        if is_chosen and not any(one.axis for one in arguments.values()):
+            refuse("the number of chosen pairs between them")
+        return Step(text, reduces, is_chosen, arguments, leaves)
 
     def _spelled(
         self, name: str, axis: str, arguments: dict[str, Argument]
@@ -520,19 +534,21 @@ def _is_complex(value: Any) -> bool:
 
 
 def steps_of(
-    formula: _core.Formula, given: Mapping[str, Any]
+    formula: _core.Formula,
+    given: Mapping[str, Any],
+    chosen: bool = False,
 ) -> tuple[list[Step], list[tuple[str, str, bool]]]:
     """The steps of a formula of arrays of these types, and its results.
 
-    Of a result: the name of what a step leaves, the dtype, and whether it is
-    the imaginary part of the one before.
+    `chosen`: of a call with ranges. Of a result: the name of what a step
+    leaves, the dtype, and whether it is the imaginary part of the one before.
     """
     for name, value in given.items():
         if name == "batch_rank" or len(np.shape(bare(value))) > 2:
             refuse("batches")
         if str(getattr(bare(value), "dtype", "")).endswith("uint64"):
             refuse("uint64 numbers")
-    program = formula._program(dict(given), {})
+    program = formula._program(dict(given), {}, chosen)
     sweeps = program["sweeps"]
     writer = _Writer(formula, given, sweeps[0]["real"] == "f32")
     steps = [writer.step(data) for data in sweeps]
@@ -548,10 +564,11 @@ def steps_of(
 def passes_of(
     formula: _core.Formula,
     given: Mapping[str, Any],
-    reduction_of: Callable[[str], _Reduction],
+    reduction_of: Callable[[str, bool], _Reduction],
+    chosen: bool = False,
 ) -> Passes:
     """The passes of a formula of arrays of these types."""
-    steps, results = steps_of(formula, given)
+    steps, results = steps_of(formula, given, chosen)
     if not any(step.reduces for step in steps):
         _core.fail(
             "BadOption",

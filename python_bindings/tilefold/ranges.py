@@ -64,6 +64,7 @@ class Ranges:
 
     __slots__ = {
         "__weakref__": "What weak references keep.",
+        "_known_digest": "What ``_digest`` gives, once it was asked for.",
         "_lists": "The ranges of each tile, in C++.",
         "batch": "The batch dimensions, a tuple of int; () without any.",
     }
@@ -80,6 +81,7 @@ class Ranges:
         _check_count("tiles", count * len(rows), MAX_TILES)
         _check_count("pairs of tiles", visited.size, MOST_PAIRS)
         flat = visited.reshape(count, len(rows), len(columns))
+        self._known_digest: str | None = None
         self._lists = _core._Ranges(
             self.batch,
             np.full(len(flat), len(rows)),
@@ -149,6 +151,7 @@ class Ranges:
         ranges = cls.__new__(cls)
         ranges.batch = batch
         ranges._lists = lists
+        ranges._known_digest = None
         return ranges
 
     @property
@@ -186,10 +189,69 @@ class Ranges:
                 dense[batch, first:last, left:right] = True
         return dense.reshape((*self.batch, n, m))
 
+    def _digest(self) -> str:
+        """A text that the same tiles and ranges have, in any process."""
+        if self._known_digest is not None:
+            return self._known_digest
+        import hashlib  # which few calls need
+
+        lists = self._lists.__reduce__()[1]
+        hashed = hashlib.sha256(repr(lists[0]).encode())
+        for numbers in lists[1:]:
+            hashed.update(len(numbers).to_bytes(8, "little"))
+            hashed.update(numbers)
+        self._known_digest = hashed.hexdigest()[:32]
+        return self._known_digest
+
+    def _without_pairs(self) -> Ranges:
+        """What has the same digest, and no pairs: for what computes none."""
+        count = math.prod(self.batch)
+        none = np.zeros(0, np.int64)
+        lists = _core._Ranges(
+            self.batch, np.zeros(count, np.int64), none, none, none
+        )
+        ranges = self._of(self.batch, lists)
+        ranges._known_digest = self._digest()
+        return ranges
+
+    def _meets(self, i: Any, j: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Which parts of i have pairs with which of j, in some batch.
+
+        Parts lie between offsets, of which there is one more, from 0 on.
+        """
+        _, _, rows, counts, columns = self._lists.__reduce__()[1]
+        tiles = np.repeat(rows.reshape(-1, 2), counts, axis=0)
+        first, last = _parts_of(tiles, i)
+        left, right = _parts_of(columns.reshape(-1, 2), j)
+        # Sums of the steps at its corners are 1 within a rectangle of parts.
+        steps = np.zeros((len(i), len(j)), np.int64)
+        np.add.at(steps, (first, left), 1)
+        np.add.at(steps, (last, left), -1)
+        np.add.at(steps, (first, right), -1)
+        np.add.at(steps, (last, right), 1)
+        return steps.cumsum(0).cumsum(1)[:-1, :-1] > 0
+
     def __repr__(self) -> str:
         """Tells how many pairs are met."""
         batch = f" in batches {self.batch}" if self.batch else ""
         return f"tilefold.Ranges: {self.pairs} pairs{batch}"
+
+
+def _parts_of(intervals: Any, offsets: Any) -> tuple[Any, Any]:
+    """Of intervals that hold points, the parts [first, last) they lie in."""
+    first = np.searchsorted(offsets, intervals[:, 0], side="right") - 1
+    return first, np.searchsorted(offsets, intervals[:, 1], side="left")
+
+
+def require_ranges(value: Any) -> None:
+    """Refuses what is no Ranges."""
+    if not isinstance(value, Ranges):
+        _core.fail(
+            "BadOption",
+            "ranges",
+            type(value).__name__,
+            "pass a tilefold.Ranges",
+        )
 
 
 def _check_count(what: str, count: int, limit: int) -> None:

@@ -6,35 +6,40 @@
               for a, b in parts]
     result = r.finalise(r.merge(*states), x=x)
 
-Parts may be computed anywhere, in any order, and more than once. Where they
-begin at multiples of the segment, the result has the bits of one call with
-`Options(segment=…)`, however many parts there are; where they do not, the same
-parts give the same bits, whoever merges them, and when.
+Parts that begin within a segment give the same bits where they are the same
+parts, whoever merges them, and when.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import fields
-from functools import reduce as _fold
+from dataclasses import replace
+from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from tilefold import _core
 from tilefold.errors import ArgumentError
 from tilefold.passes import Passes, passes_of
+from tilefold.ranges import Ranges, require_ranges
 from tilefold.reduction_arguments import (
+    ORDER_FREE,
     Place,
+    add_unread,
+    arguments_like,
     digest,
-    made_up,
-    place_of,
+    kind_of,
+    made_of_types,
+    partial_call,
     places_of,
     refuse_both_axes,
-    refuse_several,
-    type_of,
+    require_arrays,
+    require_states,
+    sweeps_of,
     with_segment,
 )
-from tilefold.states import State, StateKind, beside, joined, nodes_of
+from tilefold.state_rows import as_kind, in_order, whole
+from tilefold.states import State, StateKind, joined, nodes_of, require_same
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,6 +66,9 @@ class Reduction:
         How many points of the reduced axis are joined at a time.
     options : Options, optional
         Those of all calls.
+    ranges : Ranges, optional
+        The pairs that are met, of all parts, by the numbers of points on the
+        whole axes. A sum over both axes has other last bits than in memory.
 
     Raises
     ------
@@ -85,9 +93,10 @@ class Reduction:
         "__weakref__": "What weak references keep.",
         "_calls": "Those of states that were merged last.",
         "_lock": "Of the calls.",
-        "_options": "The options, with the segment.",
+        "_settings": "Those of each call: options with the segment, ranges.",
         "formula": "The ``Formula`` that is reduced.",
         "options": "The ``Options`` of all calls, or None.",
+        "ranges": "The ``Ranges`` of all parts, or None.",
         "segment": "How many points are joined at a time: an int.",
     }
 
@@ -97,13 +106,21 @@ class Reduction:
         *,
         segment: int = 8192,
         options: _core.Options | None = None,
+        ranges: Ranges | None = None,
     ) -> None:
         if not isinstance(formula, _core.Formula):
             formula = _core.compile(formula)
+        if ranges is not None:
+            require_ranges(ranges)
         self.formula: _core.Formula = formula
         self.segment: int = segment
         self.options: _core.Options | None = options
-        self._options = with_segment(options, segment)
+        self.ranges: Ranges | None = ranges
+        self._settings: dict[str, Any] = {
+            "options": with_segment(options, segment)
+        }
+        if ranges is not None:
+            self._settings["ranges"] = ranges
         self._calls: OrderedDict[StateKind, _core.PartialCall] = OrderedDict()
         self._lock = Lock()
 
@@ -124,8 +141,8 @@ class Reduction:
         arguments : Mapping, optional
             The arrays by name, as one mapping.
         **arrays : array
-            Arguments by their names, without batches: of any number of points,
-            since no more than their types is looked at.
+            Arguments by their names, without batches, or a
+            ``tilefold.ArgumentType`` of each: only types are looked at.
 
         Returns
         -------
@@ -149,15 +166,83 @@ class Reduction:
         """
         given = {**(arguments or {}), **arrays}
         refuse_both_axes(self.formula, given)
-        return self._passes(given)
+        return self._passes(made_of_types(self.formula, given))
+
+    def sweeps(
+        self,
+        arguments: Mapping[str, Any] | None = None,
+        /,
+        **arrays: Any,
+    ) -> int:
+        """Counts the passes over the pairs that a result takes.
+
+        Parameters
+        ----------
+        arguments : Mapping, optional
+            The arrays by name, as one mapping.
+        **arrays : array or ArgumentType
+            Arguments by their names, of which only types are looked at.
+
+        Returns
+        -------
+        int
+            1 where it has states of its own; else those of ``passes``.
+
+        Examples
+        --------
+        >>> y = tilefold.ArgumentType(("M",), "float32")
+        >>> tilefold.Reduction("var_j y_j").sweeps(y=y)
+        2
+        """
+        return len(sweeps_of(self.formula, {**(arguments or {}), **arrays}))
+
+    def order_free(
+        self,
+        arguments: Mapping[str, Any] | None = None,
+        /,
+        **arrays: Any,
+    ) -> bool:
+        """Tells whether any parts give the same bits, wherever they begin.
+
+        So it is of extrema, their places and counts, which round nothing; only
+        an extremum that is zero may have either sign. Parts of others begin at
+        multiples of the segment for that.
+
+        Parameters
+        ----------
+        arguments : Mapping, optional
+            The arrays by name, as one mapping.
+        **arrays : array or ArgumentType
+            Arguments by their names, of which only types are looked at.
+
+        Returns
+        -------
+        bool
+            Of all reductions of the formula.
+
+        Examples
+        --------
+        >>> y = tilefold.ArgumentType(("M",), "float32")
+        >>> tilefold.Reduction("max_j y_j").order_free(y=y)
+        True
+        """
+        found = sweeps_of(self.formula, {**(arguments or {}), **arrays})
+        return all(names <= ORDER_FREE for names in found)
 
     def _passes(self, given: dict[str, Any]) -> Passes:
         """The same, of arrays that may be on both axes."""
-        return passes_of(self.formula, given, self._of_text)
+        chosen = self.ranges is not None
+        return passes_of(self.formula, given, self._of_text, chosen)
 
-    def _of_text(self, text: str) -> Reduction:
-        """A reduction of the same settings."""
-        return Reduction(text, segment=self.segment, options=self.options)
+    def _of_text(self, text: str, is_chosen: bool) -> Reduction:
+        """A reduction of the same settings, with ranges where it has pairs."""
+        ranges = self.ranges if is_chosen else None
+        return Reduction(**{**self._own(), "formula": text, "ranges": ranges})
+
+    def _own(self) -> dict[str, Any]:
+        """What it was made of."""
+        names = ("formula", "segment", "options", "ranges")
+        return {name: getattr(self, name) for name in names}
 
     def partial(
         self,
@@ -166,6 +251,7 @@ class Reduction:
         *,
         i: Place = None,
         j: Place = None,
+        into: State | None = None,
         **arrays: Any,
     ) -> State:
         """Computes the state of the points that the arrays hold.
@@ -178,36 +264,45 @@ class Reduction:
             Where the arrays lie on the whole axis: the number of their first
             point, and how many points there are in all. The arrays are the
             whole axis where nothing is said.
+        into : State, optional
+            What earlier parts gave, which is left as it is.
         **arrays : array
             Arguments by their names: shapes and dtypes as in ``Formula``.
 
         Returns
         -------
         State
-            Of the axis that the result keeps, with a row for each point here.
+            Of the axis that the result keeps, with a row for each point here;
+            of the points of ``into``, too.
 
         Raises
         ------
         ArgumentError
-            For a place that the axis does not have, and what a call raises.
+            For a place that the axis does not have, what a call raises, and
+            what ``merge`` does, before anything is computed.
 
         Examples
         --------
         >>> r = tilefold.Reduction("sum_j y_j")
-        >>> r.partial(y=np.ones(2), j=(0, 5)).parts()
-        [(0, 2)]
+        >>> state = r.partial(y=np.ones(2), j=(0, 5))
+        >>> r.partial(y=np.ones(2), j=(2, 5), into=state).parts()
+        [(0, 4)]
         """
         given = {**(arguments or {}), **arrays}
         call = self._bound(given, i, j)
         layout = call.layout
         kind = self._kind(layout, given)
+        if into is not None:
+            self._require([into])
+            require_same(into.kind, kind)
         first = layout["first"]
         nodes, fragments = nodes_of(kind, first, first + layout["count"])
-        return State(
+        state = State(
             kind,
             {node: call.leave(*kind.points(node)) for node in nodes},
             {part: call.leave(*part) for part in fragments},
         )
+        return state if into is None else self.merge(into, state)
 
     def identity(
         self,
@@ -244,13 +339,16 @@ class Reduction:
         layout = self._bound(given, i, j).layout
         return State(self._kind(layout, given))
 
-    def merge(self, *states: State) -> State:
+    def merge(self, *states: State, mixed: bool = False) -> State:
         """Joins the points of states, in any order, into one state.
 
         Parameters
         ----------
         *states : State
             Of the same rows, of one axis; what comes twice counts once.
+        mixed : bool, default False
+            Whether they may be of other plans, options and machines, whose last
+            bits differ. The state is then one of this machine.
 
         Returns
         -------
@@ -271,8 +369,10 @@ class Reduction:
         >>> r.merge(b, a, b).complete
         True
         """
-        self._require(states)
-        return joined(states, self._merge(states[0]))
+        self._require(states, mixed)
+        if mixed:
+            states = tuple(as_kind(s, self._own_kind(s.kind)) for s in states)
+        return joined(states, self._call(states[0].kind).merge)
 
     def concatenate(self, *states: State) -> State:
         """Joins the rows of states, each of the same points, into one state.
@@ -304,8 +404,7 @@ class Reduction:
         7.0
         """
         self._require(states)
-        ordered = sorted(states, key=lambda state: state.kind.first_row)
-        return _fold(self._beside, ordered)
+        return in_order(states, lambda kind: self._call(kind).layout["stride"])
 
     def finalise(
         self,
@@ -352,26 +451,13 @@ class Reduction:
         if not state.complete:
             state._refuse_incomplete()
         given = {**(arguments or {}), **arrays}
-        unread = {kind.reduced: min(kind.total, 1)}
-        if kind.folds:
-            unread[kind.kept] = kind.rows
-        for argument in kind.arguments:
-            if argument.axis and argument.axis in unread:
-                points = unread[argument.axis]
-                given.setdefault(argument.name, made_up(argument, points))
+        add_unread(kind, given)
         places = places_of(kind, given)
         if out is not None:
             given["out"] = out
         call = self._bound(given, places.get("i"), places.get("j"))
-        if self._kind(call.layout, given).fingerprint != kind.fingerprint:
-            _core.fail(
-                "BadOption",
-                "state",
-                "one of arrays of other types than these",
-                "pass arrays of the dtypes and components that the states "
-                f"are of: {', '.join(map(str, kind.arguments))}",
-            )
-        return call.finalise(self._whole(state, call))
+        require_arrays(kind, self._kind(call.layout, given))
+        return call.finalise(whole(state, call))
 
     def __call__(
         self,
@@ -404,14 +490,16 @@ class Reduction:
         except ArgumentError:  # there are no states of parts
             passes = None
         if passes is None or len(passes) == 1:
-            return self.formula(**given, options=self._options)
+            return self.formula(**given, **self._settings)
         for step in passes:
             given |= step.finalise(step.partial(given), given)
         return passes.result(given)
 
     def __repr__(self) -> str:
-        """Tells the formula, the segment and the options."""
+        """Tells the formula, the segment, the options and the ranges."""
         more = f", options={self.options!r}" if self.options else ""
+        if self.ranges is not None:
+            more += f", ranges=<{self.ranges!r}>"
         return (
             f"tilefold.Reduction({self.formula.text!r}, "
             f"segment={self.segment}{more})"
@@ -420,7 +508,18 @@ class Reduction:
     def _token(self) -> tuple[Any, ...]:
         """What it is told apart by."""
         options = repr(self.options) if self.options else ""
-        return (repr(self.formula), self.segment, options)
+        return (repr(self.formula), self.segment, options, self._pairs())
+
+    def _without_pairs(self) -> Reduction:
+        """One that merges and finalises the same states, for little memory."""
+        if self.ranges is None:
+            return self
+        ranges = self.ranges._without_pairs()
+        return Reduction(**{**self._own(), "ranges": ranges})
+
+    def _pairs(self) -> str:
+        """What stands for the pairs that are met."""
+        return "" if self.ranges is None else self.ranges._digest()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Reduction):
@@ -434,51 +533,41 @@ class Reduction:
         return ("tilefold.Reduction", *self._token())
 
     def __reduce__(self) -> Any:
-        return _again, (self.formula, self.segment, self.options)
+        return partial(Reduction, **self._own()), ()
 
     def _bound(
         self, given: dict[str, Any], i: Place, j: Place
     ) -> _core.PartialCall:
         """The call of these arrays, with the settings of all calls."""
-        for name in ("options", "session", "ranges", "sum_batch", "accumulate"):
-            if given.get(name) is not None:
-                _core.fail(
-                    "BadOption",
-                    name,
-                    "it among the arguments of a Reduction",
-                    "options belong to tilefold.Reduction(…, options=); "
-                    "leave out the others",
-                )
-        refuse_both_axes(self.formula, given)
-        arguments = {**given, "options": self._options}
-        places = place_of("i", i), place_of("j", j)
-        try:
-            return _core.PartialCall(self.formula, arguments, *places)
-        except ArgumentError as error:
-            if "several passes" in str(error):
-                refuse_several()
-            raise
+        return partial_call(self.formula, self._settings, given, i, j)
 
     def _kind(self, layout: dict[str, Any], given: dict[str, Any]) -> StateKind:
         """What the states of a call are, given its arguments."""
-        batch_rank = given.get("batch_rank")
-        arguments = tuple(
-            type_of(self.formula, name, given[name], batch_rank)
-            for name in sorted(given)
-            if name not in ("batch_rank", "out", "options")
-        )
-        types = [str(argument) for argument in arguments]
-        own = {item.name for item in fields(StateKind)} & layout.keys()
-        return StateKind(
-            fingerprint=f"{self._name()}-{digest(layout['kind'], types)}",
-            arguments=arguments,
-            batch_rank=batch_rank,
-            **{name: layout[name] for name in own},
+        return kind_of(
+            self.formula, self._name(), self._monoid(), layout, given
         )
 
     def _name(self) -> str:
         """What stands for the formula and the settings of all calls."""
         return digest(self.formula.text, self._token())
+
+    def _monoid(self) -> str:
+        """What stands for the formula, segment and pairs, in this version."""
+        formula = repr(self.formula)
+        return digest(_core.version, formula, self.segment, self._pairs())
+
+    def _own_kind(self, kind: StateKind) -> StateKind:
+        """What states of these arguments and rows are on this machine."""
+        if not kind.monoid.startswith(self._monoid() + "-"):
+            return replace(kind, monoid=self._monoid())  # of another formula
+        return self._like(kind)[1]
+
+    def _like(self, kind: StateKind) -> tuple[_core.PartialCall, StateKind]:
+        """A call without numbers, of arguments as those of states."""
+        given = arguments_like(kind)
+        places = places_of(kind, given)
+        call = self._bound(given, places.get("i"), places.get("j"))
+        return call, self._kind(call.layout, given)
 
     def _call(self, kind: StateKind) -> _core.PartialCall:
         """A call without numbers, for states of this kind."""
@@ -486,22 +575,15 @@ class Reduction:
             if kind in self._calls:
                 self._calls.move_to_end(kind)
                 return self._calls[kind]
-        points = {kind.reduced: min(kind.total, 1), kind.kept: kind.rows}
-        given = {
-            argument.name: made_up(argument, points.get(argument.axis, 1))
-            for argument in kind.arguments
-        }
-        if kind.batch_rank is not None:
-            given["batch_rank"] = kind.batch_rank
-        places = places_of(kind, given)
-        call = self._bound(given, places.get("i"), places.get("j"))
-        if self._kind(call.layout, given).fingerprint != kind.fingerprint:
+        call, own = self._like(kind)
+        if own.fingerprint != kind.fingerprint:
             _core.fail(
                 "BadOption",
                 "state",
                 "one of another plan, machine or version",
                 "pin the code of all machines by "
-                'options=tilefold.Options(isa="x86-64-v3")',
+                'options=tilefold.Options(isa="x86-64-v3"), or merge with '
+                "mixed=True, for other last bits",
             )
         with self._lock:
             self._calls[kind] = call
@@ -509,92 +591,6 @@ class Reduction:
                 self._calls.popitem(last=False)
         return call
 
-    def _merge(self, state: State) -> Any:
-        """What joins later states to earlier ones of this kind, in place."""
-        return self._call(state.kind).merge
-
-    def _require(self, states: Any) -> None:
-        """They are states of this formula, one or more."""
-        if not states:
-            _core.fail("BadOption", "states", "none", "pass one or more")
-        for state in states:
-            if not isinstance(state, State):
-                _core.fail(
-                    "BadOption",
-                    "state",
-                    f"a {type(state).__name__}",
-                    "pass what partial() or merge() returned; bytes go "
-                    "through tilefold.State.from_bytes",
-                )
-            if not state.fingerprint.startswith(self._name() + "-"):
-                _core.fail(
-                    "BadOption",
-                    "state",
-                    "one of another formula, segment or options",
-                    f"pass states of {self!r}",
-                )
-
-    def _whole(self, state: State, call: _core.PartialCall) -> Any:
-        """The one state of all points: nodes joined from the right."""
-        kind = state.kind
-        layout = call.layout
-        if layout["rows"] != kind.rows:
-            _core.fail(
-                "BadOption",
-                "state",
-                f"one of {kind.rows} rows, beside arrays of {layout['rows']}",
-                "pass the arrays of the state's rows",
-            )
-        if kind.folds and kind.kept and kind.rows != kind.total_rows:
-            _core.fail(
-                "BadOption",
-                "state",
-                f"one of {kind.rows} of {kind.total_rows} points of "
-                f"{kind.kept}, all of which make the one result",
-                "concatenate() the states of all rows first",
-            )
-        if not state.nodes:
-            return call.leave(0, 0)
-        order = sorted(state.nodes, key=kind.points)
-        joined_ = state.nodes[order[-1]]
-        for node in reversed(order[:-1]):
-            states = state.nodes[node].copy()
-            call.merge(states, joined_)
-            joined_ = states
-        return joined_
-
-    def _beside(self, state: State, later: State) -> State:
-        """The rows of both, which follow one another."""
-        one, other = state.kind, later.kind
-        if one.first_row + one.rows != other.first_row:
-            _core.fail(
-                "BadOption",
-                "states",
-                f"rows up to {one.first_row + one.rows}, then rows from "
-                f"{other.first_row}",
-                "pass the states of rows that follow one another",
-            )
-        if one.of_rows(0, 0) != other.of_rows(0, 0) or (
-            state.nodes.keys() != later.nodes.keys()
-            or state.fragments.keys() != later.fragments.keys()
-        ):
-            _core.fail(
-                "BadOption",
-                "states",
-                "states of different points",
-                "merge the states of all points of each rows first",
-            )
-        kind = one.of_rows(one.first_row, one.rows + other.rows)
-        stride = self._call(kind).layout["stride"]
-        both = (one.rows, other.rows, stride)
-        return State(
-            kind.of_stride(stride),
-            beside(state.nodes, later.nodes, both),
-            beside(state.fragments, later.fragments, both),
-        )
-
-
-def _again(
-    formula: _core.Formula, segment: int, options: _core.Options | None
-) -> Reduction:
-    return Reduction(formula, segment=segment, options=options)
+    def _require(self, states: Any, mixed: bool = False) -> None:
+        """They are states of this formula, one or more; of any options."""
+        require_states(states, self._name(), repr(self), mixed)

@@ -4,31 +4,47 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
 from tilefold import _core
+from tilefold.errors import ArgumentError
+from tilefold.graph_text import nodes_of
+from tilefold.result_types import ArgumentType, stand_ins
+from tilefold.result_types import type_of as described
 from tilefold.roles import Role, bare
-from tilefold.states import ArgumentType, StateKind
+from tilefold.states import PartArgument, State, StateKind, require_same
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
+    "ORDER_FREE",
     "Place",
+    "add_unread",
+    "arguments_like",
     "digest",
-    "made_up",
-    "place_of",
+    "kind_of",
+    "made_of_types",
+    "partial_call",
+    "places_of",
     "refuse_both_axes",
-    "refuse_several",
-    "type_of",
+    "require_arrays",
+    "require_states",
+    "sweeps_of",
     "with_segment",
 ]
 
 Place: TypeAlias = "tuple[int, int] | None"
 
 _WHOLE = (0, -1)  # an axis of which all points are given
+
+# Reductions whose terms are chosen or counted, but not added up.
+ORDER_FREE = {
+    "all", "any", "argkmin", "argmax", "argmin", "count", "kmin", "max", "min"
+}  # fmt: skip
 
 
 def with_segment(options: _core.Options | None, segment: int) -> _core.Options:
@@ -60,7 +76,7 @@ def with_segment(options: _core.Options | None, segment: int) -> _core.Options:
     return _core.Options(**{**constructor.keywords, "segment": segment})
 
 
-def place_of(axis: str, given: Place) -> tuple[int, int]:
+def _place_of(axis: str, given: Place) -> tuple[int, int]:
     """The first number and the length of an axis, or the whole of it."""
     if given is None:
         return _WHOLE
@@ -104,7 +120,7 @@ def refuse_both_axes(formula: _core.Formula, given: Mapping[str, Any]) -> None:
             )
 
 
-def refuse_several() -> NoReturn:
+def _refuse_several() -> NoReturn:
     """Refuses states of a formula that has none of its own."""
     _core.fail(
         "BadOption",
@@ -117,7 +133,7 @@ def refuse_several() -> NoReturn:
 
 def type_of(
     formula: _core.Formula, name: str, value: Any, batch_rank: int | None
-) -> ArgumentType:
+) -> PartArgument:
     """An argument, and -1 in its shape for its points."""
     declared = value.axes if isinstance(value, Role) else None
     array = bare(value)
@@ -130,7 +146,7 @@ def type_of(
     library = "torch" if type(array).__module__ == "torch" else "numpy"
     dtype = str(array.dtype).removeprefix("torch.")
     axis = ("", "i", "j")[axes]
-    return ArgumentType(name, tuple(shape), dtype, axis, declared, library)
+    return PartArgument(name, tuple(shape), dtype, axis, declared, library)
 
 
 def _points_at(shape: list[int], batch_rank: int | None) -> int:
@@ -145,7 +161,7 @@ def digest(*parts: Any) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
 
-def made_up(argument: ArgumentType, points: int) -> Any:
+def made_up(argument: PartArgument, points: int) -> Any:
     """Zeros of the type of an argument, of the memory of one."""
     shape = tuple(points if n < 0 else n for n in argument.shape)
     value: Any
@@ -159,3 +175,154 @@ def made_up(argument: ArgumentType, points: int) -> Any:
     if argument.declared is None:
         return value
     return Role(value, argument.declared)
+
+
+def arguments_like(kind: StateKind) -> dict[str, Any]:
+    """Arrays without numbers, of the types that states are of."""
+    points = {kind.reduced: min(kind.total, 1), kind.kept: kind.rows}
+    given = {
+        argument.name: made_up(argument, points.get(argument.axis, 1))
+        for argument in kind.arguments
+    }
+    if kind.batch_rank is not None:
+        given["batch_rank"] = kind.batch_rank
+    return given
+
+
+def kind_of(
+    formula: _core.Formula,
+    name: str,
+    monoid: str,
+    layout: Mapping[str, Any],
+    given: Mapping[str, Any],
+) -> StateKind:
+    """What the states of a call are, given its layout and arguments.
+
+    `name` stands for the formula and the settings of all calls, and `monoid`
+    for those that other plans have in common.
+    """
+    batch_rank = given.get("batch_rank")
+    arguments = tuple(
+        type_of(formula, argument, given[argument], batch_rank)
+        for argument in sorted(given)
+        if argument not in ("batch_rank", "out", "options")
+    )
+    types = [str(argument) for argument in arguments]
+    own = {item.name for item in fields(StateKind)} & layout.keys()
+    return StateKind(
+        fingerprint=f"{name}-{digest(layout['kind'], types)}",
+        monoid=f"{monoid}-{digest(types)}",
+        arguments=arguments,
+        batch_rank=batch_rank,
+        **{field: layout[field] for field in own},
+    )
+
+
+def made_of_types(
+    formula: _core.Formula, given: dict[str, Any]
+) -> dict[str, Any]:
+    """The arguments; arrays without memory for all where some are types."""
+    if not any(isinstance(bare(v), ArgumentType) for v in given.values()):
+        return given
+    types = {
+        name: described(name, value)
+        for name, value in given.items()
+        if name != "batch_rank"
+    }
+    batch = given.get("batch_rank")
+    arrays, own, _ = stand_ins(formula, types, batch or 0)
+    return arrays if batch is None else {**arrays, "batch_rank": own}
+
+
+def sweeps_of(formula: _core.Formula, given: dict[str, Any]) -> list[set[str]]:
+    """The passes over the pairs, as the reductions of each."""
+    arguments = dict(made_of_types(formula, given))
+    batch = arguments.pop("batch_rank", None)
+    settings = {} if batch is None else {"batch_rank": batch}
+    program = formula._program(arguments, settings)
+    sweeps = (
+        {node.more[0] for node in nodes_of(sweep) if node.op == "reduce"}
+        for sweep in program["sweeps"]
+    )
+    return [reductions for reductions in sweeps if reductions]
+
+
+def require_states(states: Any, name: str, told: str, mixed: bool) -> None:
+    """They are states of what `name` stands for; of any options if mixed."""
+    if not states:
+        _core.fail("BadOption", "states", "none", "pass one or more")
+    for state in states:
+        if not isinstance(state, State):
+            _core.fail(
+                "BadOption",
+                "state",
+                f"a {type(state).__name__}",
+                "pass what partial() or merge() returned; bytes go "
+                "through tilefold.State.from_bytes",
+            )
+        if not mixed and not state.fingerprint.startswith(name + "-"):
+            _core.fail(
+                "BadOption",
+                "state",
+                "one of another formula, segment or options",
+                f"pass states of {told}; where only options differ, merge "
+                "with mixed=True",
+            )
+
+
+def add_unread(kind: StateKind, given: dict[str, Any]) -> None:
+    """Adds arrays in the place of those that a result reads nothing of."""
+    unread = {kind.reduced: min(kind.total, 1)}
+    if kind.folds:
+        unread[kind.kept] = kind.rows
+    for argument in kind.arguments:
+        if argument.axis and argument.axis in unread:
+            points = unread[argument.axis]
+            given.setdefault(argument.name, made_up(argument, points))
+
+
+def require_arrays(kind: StateKind, own: StateKind) -> None:
+    """Raises ArgumentError unless arrays are of the types that a state is of.
+
+    `own` is the kind that states of the arrays have here.
+    """
+    if own.monoid != kind.monoid:
+        _core.fail(
+            "BadOption",
+            "state",
+            "one of arrays of other types than these",
+            "pass arrays of the dtypes and components that the states "
+            f"are of: {', '.join(map(str, kind.arguments))}",
+        )
+    require_same(replace(kind, fingerprint=own.fingerprint), kind)
+
+
+def partial_call(
+    formula: _core.Formula,
+    settings: dict[str, Any],
+    given: dict[str, Any],
+    i: Place,
+    j: Place,
+) -> _core.PartialCall:
+    """The call of arrays that lie somewhere on their axes.
+
+    `settings` are those of all calls: options, and perhaps ranges.
+    """
+    for name in ("options", "session", "ranges", "sum_batch", "accumulate"):
+        if given.get(name) is not None:
+            _core.fail(
+                "BadOption",
+                name,
+                "an argument of one part",
+                "options and ranges belong to tilefold.Reduction(…, options=, "
+                "ranges=); leave out the others",
+            )
+    refuse_both_axes(formula, given)
+    arguments = {**given, **settings}
+    places = _place_of("i", i), _place_of("j", j)
+    try:
+        return _core.PartialCall(formula, arguments, *places)
+    except ArgumentError as error:
+        if "several passes" in str(error):
+            _refuse_several()
+        raise

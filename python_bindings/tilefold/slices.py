@@ -223,6 +223,7 @@ def is_integer(value: Any) -> bool:
 
 def listed(index: Any, size: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Numbers or a mask to numbers from 0 to size - 1, int64."""
+    size = int(size)  # it may be a symbol, which is then known to be that
     numbers = np.asarray(index)
     if numbers.dtype == bool and numbers.shape == (size,):
         numbers = np.flatnonzero(numbers)

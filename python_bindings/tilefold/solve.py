@@ -159,6 +159,18 @@ def inv_quad_logdet(
     )  # fmt: skip
 
 
+def require_counts(options: dict[str, Any], **least: int) -> None:
+    """Refuses a setting below what it must at least be; None is its default."""
+    for name, bound in least.items():
+        if options.get(name) is not None and options[name] < bound:
+            _core.fail(
+                "BadOption",
+                name,
+                repr(options[name]),
+                f"pass a whole number, {bound} or above",
+            )
+
+
 def _system(
     kernel: Kernel,
 ) -> tuple[tuple[Any, Any, Any], dict[str, Any], str]:

@@ -29,19 +29,19 @@ if TYPE_CHECKING:
     Merge = Callable[[States, States], None]
 
 __all__ = [
-    "ArgumentType",
+    "PartArgument",
     "State",
     "StateKind",
-    "beside",
     "joined",
     "nodes_of",
+    "require_same",
 ]
 
-_VERSION = 1  # of the bytes of a state
+_VERSION = 2  # of the bytes of a state
 
 
 @dataclass(frozen=True)
-class ArgumentType:
+class PartArgument:
     """An argument without its numbers: its shape holds -1 for its points."""
 
     name: str
@@ -62,11 +62,13 @@ class StateKind:
     """What states have in common that may be merged.
 
     `fingerprint` stands for the formula, the types of its arguments, the plan
-    of its kernel and the segment; `total` is the length of the reduced axis,
-    and the rows are `rows` of `total_rows` from `first_row` on.
+    of its kernel and the segment, and `monoid` for all of these but the plan;
+    `total` is the length of the reduced axis, and the rows are `rows` of
+    `total_rows` from `first_row` on.
     """
 
     fingerprint: str
+    monoid: str
     batches: int
     slots: int
     rows: int
@@ -78,7 +80,7 @@ class StateKind:
     reduced: str
     kept: str
     folds: bool
-    arguments: tuple[ArgumentType, ...]
+    arguments: tuple[PartArgument, ...]
     batch_rank: int | None = None
 
     def of_rows(self, first: int, rows: int) -> StateKind:
@@ -288,7 +290,7 @@ class State:
             )
         kind = header["kind"]
         kind["arguments"] = tuple(
-            ArgumentType(**{**given, "shape": tuple(given["shape"])})
+            PartArgument(**{**given, "shape": tuple(given["shape"])})
             for given in kind["arguments"]
         )
         nodes = [tuple(node) for node in header["nodes"]]
@@ -325,18 +327,6 @@ def nodes_of(
     return nodes, fragments
 
 
-def beside(states: Any, later: Any, sizes: tuple[int, int, int]) -> Any:
-    """Arrays of both rows, by node."""
-    rows, more, stride = sizes
-    both = {}
-    for node, given in states.items():
-        array = np.zeros((*given.shape[:2], stride))
-        array[..., :rows] = given[..., :rows]
-        array[..., rows : rows + more] = later[node][..., :more]
-        both[node] = array
-    return both
-
-
 def joined(states: Iterable[State], merge: Merge) -> State:
     """All states as one. `merge` joins later states to earlier, in place.
 
@@ -348,22 +338,33 @@ def joined(states: Iterable[State], merge: Merge) -> State:
         _core.fail("BadOption", "states", "none", "pass one state or more")
     kind = given[0].kind
     for state in given[1:]:
-        if state.kind != kind:
-            _refuse(*_difference(kind, state.kind))
+        require_same(kind, state.kind)
     join = _Join(kind, merge)
     for state in given:
         join.add(state)
     return join.result()
 
 
+def require_same(kind: StateKind, other: StateKind) -> None:
+    """Raises ArgumentError where states of two kinds do not merge."""
+    if other != kind:
+        _refuse(*_difference(kind, other))
+
+
 def _difference(kind: StateKind, other: StateKind) -> tuple[str, str]:
     """What two kinds differ in, and the cure."""
+    if kind.monoid != other.monoid:
+        return (
+            "one of another formula, other types of arguments or another "
+            "segment",
+            "merge states of one Reduction",
+        )
     if kind.fingerprint != other.fingerprint:
         return (
-            "one of another formula, other types of arguments, another "
-            "segment, plan or machine",
-            "merge states of one Reduction; where machines differ, pin "
-            'their code by options=tilefold.Options(isa="x86-64-v3")',
+            "one of another plan or machine",
+            "pin the code of all machines by "
+            'options=tilefold.Options(isa="x86-64-v3"), or merge with '
+            "mixed=True, for other last bits",
         )
     rows = [k.first_row for k in (kind, other)]
     if rows[0] != rows[1] or kind.rows != other.rows:

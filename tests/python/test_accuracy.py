@@ -4,20 +4,16 @@
 from __future__ import annotations
 
 import csv
-import os
-from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
 from scipy import special
 
+import measured_tables
 import tilefold
 from instruction_sets import PORTABLE
-
-ROOT = Path(__file__).parents[2]
-BEGIN, END = "<!-- ulp.csv -->\n", "<!-- end -->\n"
-
+from measured_tables import ROOT
 
 ISAS = {"x86-64-v4": "AVX-512", "x86-64-v3": "AVX2", "aarch64": "AArch64"}
 DOMAINS = {"10000": "within ±10⁴"}
@@ -42,13 +38,7 @@ def table() -> str:
 
 
 def test_the_table_is_the_one_measured():
-    path = ROOT / "compiler/README.md"
-    before, rest = path.read_text(encoding="utf-8").split(BEGIN)
-    shown, after = rest.split(END, 1)
-    if os.environ.get("TILEFOLD_UPDATE_GOLDEN") == "1":
-        path.write_text(before + BEGIN + table() + END + after, "utf-8")
-    else:
-        assert shown == table()
+    measured_tables.check("compiler/README.md", "ulp.csv", table())
 
 
 # Each was wrong: NaN, infinite or 0 where the result is a normal number.

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from conftest import Points
+from instruction_sets import PORTABLE
 
 TEXT = "sum_j exp(-|x_i-y_j|^2/2l^2) b_j"
 GOLDEN = Path(__file__).parent / "golden"
@@ -99,7 +100,7 @@ def test_a_formula_may_begin_with_a_minus(words):
 
 def test_options_reach_the_session(files):
     done = tilefold(
-        "run", "-q", TEXT, *files, "--threads", "1", "--isa", "x86-64-v3"
+        "run", "-q", TEXT, *files, "--threads", "1", "--isa", PORTABLE[0]
     )
     assert done.returncode == 0, done.stderr
     done = tilefold("run", TEXT, *files, "--isa", "z80")
@@ -224,6 +225,42 @@ def test_the_cache_is_listed_verified_and_cleared(tmp_path, files):
     cleared = tilefold("cache", "clear", **environment)
     assert cleared.stdout == "1 files removed\n"
     assert tilefold("cache", "list", **environment).stdout.startswith("0 ")
+
+
+def test_a_signed_cache_takes_its_own_kernels_alone(tmp_path, files):
+    key = tmp_path / "key"
+    key.write_bytes(bytes(range(32)))
+    key.chmod(0o600)
+    plain = {
+        "TILEFOLD_CACHE_DIR": str(tmp_path / "cache"),
+        "TILEFOLD_LOG": "1",
+    }
+    signed = {**plain, "TILEFOLD_CACHE_KEY_FILE": str(key)}
+    tilefold("run", "-q", TEXT, *files, **plain)
+    verified = tilefold("cache", "verify", **signed)
+    assert verified.returncode == 1
+    assert "NOT SIGNED WITH THE CACHE'S KEY" in verified.stdout
+    line, code = cache_found(
+        plain["TILEFOLD_CACHE_DIR"], TILEFOLD_CACHE_KEY_FILE=str(key)
+    )
+    assert "1 damaged or unsigned (run 'tilefold cache clear')" in line
+    assert code == 1
+    first = tilefold("run", "-q", TEXT, *files, **signed)
+    assert "disk: not signed with the cache's key" in first.stderr
+    again = tilefold("run", "-q", TEXT, *files, **signed)
+    assert "compiled" not in again.stderr
+    assert tilefold("cache", "verify", **signed).returncode == 0
+
+
+def test_a_secret_that_others_may_read_is_none(tmp_path, files):
+    key = tmp_path / "key"
+    key.write_bytes(bytes(32))
+    key.chmod(0o644)
+    done = tilefold("run", "-q", TEXT, *files, TILEFOLD_CACHE_KEY_FILE=str(key))
+    assert done.returncode != 0
+    assert f"'{key}': others may read or write it" in done.stderr
+    assert "chmod 600 FILE" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def damage(folder: Path) -> None:

@@ -1,16 +1,10 @@
 # tests/python/test_dask.py - formulas over Dask's arrays.
 """Lazy reductions: the bits of a call in memory, whoever computes them."""
 
-import gc
-import os
 import pickle
-import signal
 import subprocess
 import sys
 import threading
-import time
-import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -297,7 +291,8 @@ def test_passes_hold_no_chunks(tmp_path):
     )
     for k in range(0, 2**21, 2**16):
         y[k : k + 2**16] = RNG.standard_normal((2**16, 8))
-    code = MEMORY.replace("sum_j exp(-|x_i - y_j|²)", "var_j |x_i - y_j|²")
+    code = OPENED["zarr"] + MEMORY
+    code = code.replace("sum_j exp(-|x_i - y_j|²)", "var_j |x_i - y_j|²")
     child = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "y.zarr")],
         check=True,
@@ -351,16 +346,20 @@ def test_out_of_core(tmp_path):
     assert np.array_equal(got, in_memory(GAUSSIAN, arrays_of(GAUSSIAN)))
 
 
+OPENED = {
+    "zarr": "import zarr as z; open_ = lambda p: z.open(p, mode='r')",
+    "h5py": "import h5py as h; open_ = lambda p: h.File(p)['y']",
+}
 MEMORY = """
 import resource, sys
-import numpy as np, dask, zarr, tilefold, tilefold.dask
-y = zarr.open(sys.argv[1], mode="r")
+import numpy as np, dask, tilefold, tilefold.dask
+import dask.array as da
+y = open_(sys.argv[1])
 x = np.zeros((16, 8), "f4")
 def compute(rows):
     r = tilefold.dask.reduce("sum_j exp(-|x_i - y_j|²)", x=x, y=rows)
     return r.compute(scheduler="threads", num_workers=2)
-import dask.array as da
-compute(da.from_zarr(y)[: 2 * 8192])
+compute(da.from_array(y, y.chunks)[: 2 * 8192])
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 compute(y)
 after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -368,133 +367,29 @@ print((after - before) / 1024)
 """
 
 
-def test_memory_is_that_of_a_few_chunks(tmp_path):
-    zarr = pytest.importorskip("zarr")
+@pytest.mark.parametrize("library", ["zarr", "h5py"])
+def test_memory_is_that_of_a_few_chunks(library, tmp_path):
+    module = pytest.importorskip(library)
     rows, chunk = 2**21, 2**16  # 64 MiB of 2 MiB chunks
-    y = zarr.open(
-        str(tmp_path / "y.zarr"),
-        mode="w",
-        shape=(rows, 8),
-        chunks=(chunk, 8),
-        dtype="f4",
-    )
+    shape = {"shape": (rows, 8), "chunks": (chunk, 8), "dtype": "f4"}
+    path = str(tmp_path / "y")
     block = RNG.standard_normal((chunk, 8)).astype("f4")
+    if library == "zarr":
+        y = module.open(path, mode="w", **shape)
+    else:
+        file = module.File(path, "w")
+        y = file.create_dataset("y", **shape)
     for k in range(0, rows, chunk):
         y[k : k + chunk] = block
+    if library == "h5py":
+        file.close()
     child = subprocess.run(
-        [sys.executable, "-c", MEMORY, str(tmp_path / "y.zarr")],
+        [sys.executable, "-c", OPENED[library] + MEMORY, path],
         check=True,
         capture_output=True,
         text=True,
     )
     assert float(child.stdout) < 3 * 2 * 2 + 24
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    distributed = pytest.importorskip("distributed")
-    yield from clients_of(distributed)
-    with warnings.catch_warnings():
-        # Sockets of workers that were killed are closed by the collector.
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
-
-
-def clients_of(distributed):
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0"
-        ) as workers,
-        distributed.Client(workers) as client,
-    ):
-        yield client
-
-
-def test_a_cluster_gives_the_same_bits(cluster):
-    arrays = arrays_of(GAUSSIAN)
-    result = lazily(GAUSSIAN, chunked(arrays, j=512))
-    got = cluster.compute(result).result()
-    assert np.array_equal(got, in_memory(GAUSSIAN, arrays))
-
-
-def test_a_cluster_goes_pass_by_pass(cluster):
-    arrays = arrays_of("std_j |x_i - y_j|")
-    lazy = chunked(arrays, j=512)
-    lazy["y"] = lazy["y"].persist()
-    result = lazily("std_j |x_i - y_j|", lazy)
-    want = in_memory("std_j |x_i - y_j|", arrays)
-    assert np.array_equal(cluster.compute(result).result(), want)
-    x = da.from_array(X[:60], chunks=(25, -1))
-    K = tilefold.dask.kernel("exp(-|x_i - x_j|²)", x=x)
-    found = K.solve(X[:60, 0], ridge=20).compute()
-    held = tilefold.kernel("exp(-|x_i - x_j|²)", x=X[:60])
-    np.testing.assert_allclose(held @ found + 20 * found, X[:60, 0], atol=1e-5)
-
-
-def _slowed(block, seconds, folder):
-    """Says that it has begun, and takes its time."""
-    Path(folder, f"{os.getpid()}-{time.time_ns()}").touch()
-    time.sleep(seconds)
-    return block
-
-
-@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
-def test_a_killed_worker_changes_no_bit(cluster, tmp_path):
-    arrays = chunked(arrays_of(GAUSSIAN), j=512)
-    for name in ("y", "b"):
-        arrays[name] = arrays[name].map_blocks(
-            _slowed,
-            seconds=0.1,
-            folder=str(tmp_path),
-            meta=arrays[name]._meta,
-        )
-    future = cluster.compute(lazily(GAUSSIAN, arrays))
-    deadline = time.monotonic() + 30
-    while len(list(tmp_path.iterdir())) < 3 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    begun = {int(path.name.split("-")[0]) for path in tmp_path.iterdir()}
-    victim = min(begun - {os.getpid()})
-    os.kill(victim, signal.SIGKILL)
-    got = future.result(timeout=60)
-    assert np.array_equal(got, in_memory(GAUSSIAN, arrays_of(GAUSSIAN)))
-
-
-@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
-def test_workers_come_and_go(cluster, tmp_path):
-    """One killed before; another taken away, and given back, on the way."""
-    processes = list(cluster.run(os.getpid).values())
-    os.kill(processes[0], signal.SIGKILL)
-    arrays = chunked(arrays_of(GAUSSIAN), j=512)
-    arrays["y"] = arrays["y"].map_blocks(
-        _slowed, seconds=0.1, folder=str(tmp_path), meta=arrays["y"]._meta
-    )
-    future = cluster.compute(lazily(GAUSSIAN, arrays))
-    deadline = time.monotonic() + 30
-    while len(list(tmp_path.iterdir())) < 3 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    cluster.cluster.scale(1)
-    got = future.result(timeout=60)
-    cluster.cluster.scale(2)
-    cluster.wait_for_workers(2, timeout=60)
-    assert np.array_equal(got, in_memory(GAUSSIAN, arrays_of(GAUSSIAN)))
-
-
-def _kill(block):
-    os.kill(os.getpid(), signal.SIGKILL)
-    return block
-
-
-@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
-def test_a_task_that_kills_its_workers_is_an_error(cluster, monkeypatch):
-    distributed = pytest.importorskip("distributed")
-    y = da.from_array(Y, chunks=(2500, -1)).map_blocks(_kill, meta=Y[:0])
-    # Each death more is one of a worker that has just been started.
-    scheduler = cluster.cluster.scheduler
-    monkeypatch.setattr(scheduler, "allowed_failures", 1)
-    future = cluster.compute(lazily("sum_j x_i·y_j", {"x": X, "y": y}))
-    with pytest.raises(distributed.KilledWorker):
-        future.result(timeout=60)
-    cluster.wait_for_workers(2, timeout=60)
 
 
 def test_threads_compute_their_own():
@@ -513,6 +408,19 @@ def test_threads_compute_their_own():
         thread.join()
     assert all(np.array_equal(result, want) for result in results)
     assert len(results) == 4
+
+
+def test_chunks_of_what_has_none():
+    """Points of the reduced axis are cut where an array has no chunks."""
+    total = 3 * 2**18 - 5
+    text = "sum_j b_j"
+    b = RNG.standard_normal(total)
+    lazy = tilefold.dask.reduce(text, b=b)
+    keys = [key for key in lazy.__dask_graph__() if "partial" in str(key)]
+    assert len(keys) == 3
+    options = tilefold.Options(segment=8192)
+    want = tilefold.reduce(text, b=b, options=options)
+    assert lazy.compute(scheduler="synchronous") == want
 
 
 REFUSALS = {
@@ -582,6 +490,22 @@ REFUSALS = {
         ),
         tilefold.ArgumentError,
         "leave it out",
+    ),
+    "ranges": (
+        lambda: lazily(
+            "sum_j x_i·y_j",
+            {"x": X, "y": da.from_array(Y)},
+            ranges=tilefold.Ranges([0, 1], [0, M + 1], [[True]]),
+        ),
+        tilefold.ArgumentError,
+        "5001",
+    ),
+    "an output": (
+        lambda: tilefold.dask.grad(
+            "sum_j y_j", "y", y=da.from_array(Y), out=np.empty(3)
+        ),
+        tilefold.ArgumentError,
+        "the option out cannot be",
     ),
 }
 

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 import tilefold
+from features import FEATURES, formulas_of_features, names
 
 ROOT = Path(__file__).parents[2]
-FEATURES = ROOT / "python_bindings" / "FEATURES.md"
-ROW = re.compile(r"^\| (`.*?`) \| ", re.MULTILINE)
 CALL = re.compile(r"tilefold\.reduce\(.*?\)$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -23,25 +22,6 @@ FENCE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 def documents() -> list[Path]:
     """The README of the project and of each room, and the list of features."""
     return [*ROOT.glob("*.md"), *ROOT.glob("[a-z]*/README.md"), FEATURES]
-
-
-def names() -> dict:
-    """What every example may use."""
-    random = np.random.default_rng(0)
-    return {
-        "np": np,
-        "numpy": np,
-        "tilefold": tilefold,
-        "x": random.random((50, 3)),
-        "y": random.random((60, 3)),
-        "b": random.random(60),
-        "c": random.random(50),
-        "l": 0.5,
-        "A": random.random((2, 3)),
-        "S": random.random((3, 3)),
-        "n": random.integers(0, 9, 50),
-        "m": random.integers(0, 9, 60),
-    }
 
 
 def blocks(path: Path) -> list[str]:
@@ -112,13 +92,6 @@ def test_examples_of_modules_run(name):
         scope["b"] = b
     for block in INDENTED.findall(text):
         exec(compile(textwrap.dedent(block), name, "exec"), scope)
-
-
-def formulas_of_features() -> list[str]:
-    """Those in the first column of the tables."""
-    text = FEATURES.read_text(encoding="utf-8").replace(r"\|", "¦")
-    cells = [row.split("`")[1::2] for row in ROW.findall(text)]
-    return [formula.replace("¦", "|") for cell in cells for formula in cell]
 
 
 @pytest.mark.parametrize("text", formulas_of_features())

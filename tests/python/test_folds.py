@@ -311,6 +311,97 @@ def test_states_as_large_as_they_may_be():
     np.testing.assert_array_equal(box, np.concatenate([y.min(0), y.max(0)]))
 
 
+class LongMonoid(NamedTuple):
+    """A fold of as many numbers as a term has."""
+
+    functions: str
+    initial: float
+    add: Callable
+    parameters: dict = {}  # noqa: RUF012 - never written
+
+
+def further_in(s, f):
+    return s if np.linalg.norm(s - 0.25) <= np.linalg.norm(f - 0.25) else f
+
+
+LONG = {
+    "apart": LongMonoid(
+        "add, join) with add(s, f) = s + tanh(f), join(s, t) = s + t",
+        0,
+        lambda s, f: s + np.tanh(f),
+    ),
+    "by norms": LongMonoid(
+        "add, join) with add(s, f) = s + f/(1 + |f|), join(s, t) = s + t",
+        0,
+        lambda s, f: s + f / (1 + np.linalg.norm(f)),
+    ),
+    "by one number": LongMonoid(
+        "add, join) with add(s, f) = s + f*(f[0] + k), join(s, t) = s + t",
+        0,
+        lambda s, f: s + f * (f[0] + 3),
+        {"k": 3.0},
+    ),
+    # What a number becomes depends on all of the state.
+    "nearest to a point": LongMonoid(
+        "nearer) with nearer(a, b) = where(sum(abs(a)) == inf, b,"
+        " where(sum(abs(b)) == inf, a,"
+        " where(|a - k| < |b - k| or (|a - k| == |b - k| and"
+        " sum(a) <= sum(b)), a, b)))",
+        inf,
+        further_in,
+        {"k": 0.25},
+    ),
+    "turned around": LongMonoid(
+        "add, join) with add(s, f) = [min(s[:4], f[5:9]), max(s[4:], f[4:])],"
+        " join(s, t) = [min(s[:4], t[:4]), max(s[4:], t[4:])]",
+        0,
+        lambda s, f: np.concatenate(
+            [np.minimum(s[:4], f[5:9]), np.maximum(s[4:], f[4:])]
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("isa", PORTABLE)
+@pytest.mark.parametrize("size", [9, 16, 33, 64])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", LONG)
+def test_long_states(name, dtype, size, isa):
+    monoid = LONG[name]
+    random = np.random.default_rng(size)
+    x = random.uniform(0.5, 1.5, (21, size)).astype(dtype)
+    y = random.standard_normal((300, size)).astype(dtype)
+    initial = np.full(size, float(monoid.initial))
+    if name == "turned around":
+        initial[:4], initial[4:] = inf, -inf
+    listed = ", ".join(f"{value:g}" for value in initial)
+    found = tilefold.reduce(
+        f"fold_j(x_i*y_j, [{listed}], {monoid.functions}",
+        x=x,
+        y=y,
+        session=tilefold.Session(tilefold.Options(isa=isa)),
+        **monoid.parameters,
+    )
+    terms = x.astype(float)[:, None] * y.astype(float)
+    wanted = [functools.reduce(monoid.add, row, initial) for row in terms]
+    check(found, np.array(wanted), dtype)
+
+
+def test_the_length_of_code_is_that_of_the_functions():
+    lines = []
+    for size in (16, 64):
+        text = tilefold.explain(
+            "fold_j(x_i*y_j, start, f, m)"
+            " with f(s, t) = max(s, tanh(t)), m(s, t) = max(s, t)",
+            start=np.full(size, -inf),
+            x=np.ones((9, size), np.float32),
+            y=np.ones((9, size), np.float32),
+            options=tilefold.Options(isa=PORTABLE[0]),
+        )
+        lines.append(text[text.index("── LLVM IR") :].count("\n"))
+    assert lines[1] < 1.3 * lines[0]
+
+
 def test_parameters_of_every_type():
     y = np.arange(1, 1000)
     for n in (np.int32(7), 7.0, np.uint8(7)):

@@ -535,3 +535,22 @@ def test_derivatives_that_are_refused(code, call, message):
         call()
     assert caught.value.code == code
     assert str(caught.value) == message
+
+
+def test_tangents_of_the_cotangent_of_a_matrix():
+    """Its gradient has a matrix's numbers row after row, and so do they."""
+    random = np.random.default_rng(8)
+    named = {
+        "A": random.random((3, 2)),
+        "x": random.random((4, 2)),
+        "y": random.random((5, 2)),
+        "grad": random.random(4),
+    }
+    f = tilefold.compile("sum_j exp(-|A@(x_i - y_j)|²)")
+    second = f.grad("A").grad("x", cotangent="h")
+    h, t = random.random((2, 3, 2))
+    found = second.jvp("h")(**named, h=h, tangent=t)
+    np.testing.assert_allclose(found, second(**named, h=t), rtol=1e-12)
+    third = second.jvp("h").jvp("tangent", tangent="u")
+    found = third(**named, h=h, tangent=h, u=t)
+    np.testing.assert_allclose(found, second(**named, h=t), rtol=1e-12)

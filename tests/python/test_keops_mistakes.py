@@ -17,6 +17,7 @@ import torch
 import tilefold
 import tilefold.compat.pykeops.numpy as kn
 import tilefold.compat.pykeops.torch as kt
+from tilefold.compat.pykeops import genred
 from tilefold.compat.pykeops.numpy import (
     ComplexLazyTensor,
     Genred,
@@ -300,3 +301,15 @@ def test_programs_that_keops_takes_are_not_refused():
         np.testing.assert_allclose(
             (Vi(X) * factor).sum(0)[0], (X * factor).sum(0)
         )
+
+
+@pytest.mark.parametrize("keyword", ["dtype", "cuda_type"])
+def test_keywords_of_old_warn_once(keyword, monkeypatch):
+    monkeypatch.setattr(genred, "_OLD_WARNED", set())
+    old = {keyword: "float64"}
+    with pytest.warns(DeprecationWarning, match=f"keyword {keyword} is"):
+        found = Genred(GAUSS, ALIASES, axis=1, **old)(X, Y, B)
+    np.testing.assert_array_equal(found, product()(X, Y, B))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Genred(GAUSS, ALIASES, axis=1, **old)

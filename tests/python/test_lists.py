@@ -13,7 +13,7 @@ import pytest
 
 import tilefold
 from fake_gpu import settings
-from instruction_sets import HERE
+from instruction_sets import HERE, PORTABLE
 
 #: Of what takes long, another third each day.
 pytestmark = pytest.mark.sample(0.34)
@@ -170,7 +170,7 @@ def test_a_bound_changes_nothing_on_a_gpu(kind, d, count):
     text = f"argkmin_j(|x_i - y_j|², {count})"
     session = tilefold.Session(settings(devices="cuda:0"))
     found = tilefold.compile(text, session=session)(x=x, y=y)
-    plain = "x86-64-v3"
+    plain = PORTABLE[0]
     wanted = tilefold.reduce(
         text, x=x, y=y, options=tilefold.Options(isa=plain)
     )

@@ -140,3 +140,36 @@ def test_torch_differentiates_twice():
     (slope,) = torch.autograd.grad(out.sum(), x, create_graph=True)
     (again,) = torch.autograd.grad(slope[0, 0], x)
     np.testing.assert_allclose(again[0], [3 * -5 / 3 / l**2, 0], 1e-9)
+
+
+# Their slopes by the distance are not finite at 0.
+UNBOUNDED = [
+    "1/|x_i-y_j|",
+    "1/sqrt(|x_i-y_j|² + l²)",
+    "log(|x_i-y_j|)",
+    "exp(-|x_i-y_j|/l)/|x_i-y_j|",
+    "|x_i-y_j|^1.5",
+    "√(|x_i-y_j| + p)/|x_i-y_j|^0.3",
+]
+
+
+@pytest.mark.parametrize("formula", [*UNBOUNDED, *SMOOTH, *KINKED])
+def test_gradients_by_a_cotangent(formula, dtype):
+    """The gradient is linear in its cotangent, whatever its limits are."""
+    random = np.random.default_rng(3)
+    x, y, h = (random.random((n, 3)).astype(dtype) for n in (4, 6, 4))
+    value, *rest = formula.split(" with ")
+    text = " with ".join([f"sum_j ({value})", *rest])
+    gradient = tilefold.compile(text).grad("x")
+    named = arguments(formula, x, y)
+    found = gradient.grad("grad", cotangent="h")(
+        **named, grad=random.random(4).astype(dtype), h=h
+    )
+    each = [
+        gradient(**named, grad=row).astype(float)
+        for row in np.eye(4, dtype=dtype)
+    ]
+    wanted = np.array([(h * row).sum() for row in each])
+    np.testing.assert_allclose(
+        found, wanted, tolerance(dtype), 1e-4 * np.abs(wanted).max()
+    )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tilefold
+from instruction_sets import PORTABLE
 
 rng = np.random.default_rng(5)
 N, M, D = 9, 7, 3
@@ -137,7 +138,7 @@ def test_a_notation_is_read(text):
     np.testing.assert_allclose(compute(text), READ[text], 1e-10, 1e-12)
 
 
-@pytest.mark.parametrize("isa", ["x86-64-v3", None])
+@pytest.mark.parametrize("isa", [PORTABLE[0], None])
 def test_masks_of_factors_hold_on_many_points(isa):
     """Tiles in which the condition cannot hold are left out."""
     points = np.random.default_rng(0).random((600, 2))

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tilefold
+from instruction_sets import PORTABLE
 
 SEGMENT = 64
 N, M = 37, 1000
@@ -410,7 +411,7 @@ def finalise_without_parameter():
 # Of so few columns that no state is kept.
 PLAN_OF_FEW = (
     tilefold.compile("sum_j x_i·y_j")
-    .plans(x=X, y=Y[:8], options=tilefold.Options(isa="x86-64-v4"))[0]
+    .plans(x=X, y=Y[:8], options=tilefold.Options(isa=PORTABLE[-1]))[0]
     .replace("nest=reduce", "nest=single_panel")
 )
 
@@ -510,7 +511,8 @@ REFUSALS = {
         lambda r, *_: r.partial(
             x=X, y=Y, b=B, options=tilefold.Options(tolerance=1e-5)
         ),
-        "options belong to",
+        "the option options cannot be an argument of one part\n"
+        "options and ranges belong to",
     ),
     "ranges": (
         lambda r, *_: r.partial(
@@ -524,7 +526,7 @@ REFUSALS = {
     "a plan without states": (
         lambda *_: tilefold.Reduction(
             "sum_j x_i·y_j",
-            options=tilefold.Options(plan=PLAN_OF_FEW, isa="x86-64-v4"),
+            options=tilefold.Options(plan=PLAN_OF_FEW, isa=PORTABLE[-1]),
         ).partial(x=X, y=Y[:8]),
         "nest",
     ),
@@ -543,7 +545,7 @@ def test_refusals(case):
 
 
 def test_distances_from_a_first_point_need_it():
-    options = tilefold.Options(tolerance=1e-4, isa="x86-64-v4")
+    options = tilefold.Options(tolerance=1e-4, isa=PORTABLE[-1])
     x, y = (RNG.standard_normal((n, 96)).astype("f4") for n in (64, 4096))
     reduction = tilefold.Reduction("sum_j exp(-|x_i - y_j|²)", options=options)
     with pytest.raises(tilefold.ArgumentError, match="tolerance=0"):

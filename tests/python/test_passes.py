@@ -4,7 +4,6 @@
 import pickle
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tilefold
+from features import formulas_of_features
 from tilefold.graph_text import written
 
-FEATURES = Path(__file__).parents[2] / "python_bindings/FEATURES.md"
 SEGMENT = 64
 N, M = 23, 600
 SHAPES = {
@@ -183,6 +182,24 @@ def test_derivatives(case):
         assert np.array_equal(result, same)
         assert np.shape(result) == np.shape(close)
         np.testing.assert_allclose(result, close, rtol=1e-9, atol=1e-11)
+
+
+def test_parts_go_into_a_state():
+    """As those of a loop over files."""
+    arrays = arrays_of("std_j |x_i - y_j|", np.float64)
+    reduction = tilefold.Reduction("std_j |x_i - y_j|", segment=SEGMENT)
+    passes, left = reduction.passes(arrays), {"x": arrays["x"]}
+    for step in passes:
+        state = None
+        for a, b in pairwise([0, 64, 448, M]):
+            part = arrays["y"][a:b]
+            state = step.partial(left, y=part, j=(a, M), into=state)
+        left |= step.finalise(state, left)
+    assert np.array_equal(passes.result(left), reduction(arrays))
+    with pytest.raises(tilefold.ArgumentError, match="another formula"):
+        passes[1].partial(
+            left, y=arrays["y"], into=passes[0].partial(left, y=arrays["y"])
+        )
 
 
 def test_rows_in_parts():
@@ -359,14 +376,6 @@ def test_refusals(case):
         run()
 
 
-ROWS = [
-    formula
-    for line in FEATURES.read_text(encoding="utf-8").splitlines()
-    if line.startswith("| `")
-    for formula in re.findall(
-        r"`([^`]*)`", re.split(r"(?<!\\)\|", line)[1].replace("\\|", "|")
-    )
-]
 NUMPY = {"f64": "f8", "f32": "f4", "i64": "i8", "bool": "?"}
 
 
@@ -401,7 +410,7 @@ def test_graphs_are_written_as_they_are_read(kind):
         **{name: np.ones(n, np.int64) for name, n in (("n", N), ("m", M))},
     }
     written_, refused = 0, []
-    for text in ROWS:
+    for text in formulas_of_features():
         names = [name for name, _ in tilefold.compile(text).names]
         if not held.keys() >= set(names):  # one of the points themselves
             continue

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tilefold
+from instruction_sets import PORTABLE
 
 X = np.random.default_rng(0).random((50, 3))
 GAUSSIAN = "exp(-|x_i - x_j|²)"
@@ -32,6 +33,7 @@ SETTINGS = {
     "threads": 1,
     "cache_directory": "",
     "cache_size": 2**30,
+    "cache_key_file": "secret",
     "isa": "x86-64-v3",
     "log": False,
     "tune": True,
@@ -110,7 +112,7 @@ KERNELS = {
         GAUSSIAN,
         x=X,
         session=tilefold.Session(tilefold.Options(threads=1)),
-        options=tilefold.Options(isa="x86-64-v3"),
+        options=tilefold.Options(isa=PORTABLE[0]),
         ranges=half(),
     ),
     "roles": lambda: tilefold.kernel(

@@ -512,6 +512,14 @@ CALLS = [
         "BadOption",
         "the option cache_size cannot be -1\npass a number of bytes",
     ),
+    (
+        lambda _: tilefold.Session(
+            tilefold.Options(cache_key_file="/no/such/key")
+        ),
+        "BadOption",
+        "the option cache_key_file cannot be '/no/such/key': No such file or "
+        "directory\nmake one by head -c 32 /dev/urandom > FILE; chmod 600 FILE",
+    ),
     *(
         (
             lambda _, given=given: tilefold.Options(tolerance=given),

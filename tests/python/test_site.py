@@ -247,6 +247,14 @@ def test_sections_that_pages_take_from_elsewhere_are_there(generate):
             assert all((where / picture).exists() for picture in pictures)
 
 
+def test_no_section_has_the_title_of_its_page(generate):
+    for name, text in pages().items():
+        filled = generate["pages"].filled(name, text)
+        filled = re.sub(r"^```.*?^```$", "", filled, flags=re.M | re.S)
+        title, *others = re.findall(r"^#+ (.*)$", filled, re.M)
+        assert title not in others, name
+
+
 def test_every_page_is_in_a_table_of_contents():
     texts = pages()
     listed = {"index"}

@@ -160,16 +160,6 @@ def test_fake_tensors_of_a_card_give_results_there():
     assert (found.shape, gradient.shape) == ((4,), (4, 3))
 
 
-def test_kernels_are_computed_between_compiled_graphs():
-    """Not in a graph: what a lazy kernel is, Dynamo does not see."""
-    torch._dynamo.reset()
-    compiled = torch.compile(
-        lambda x: tilefold.kernel("exp(-|x_i - y_j|²)", x=x, y=Y) @ B,
-        backend="eager",
-    )
-    assert_same(compiled(X), torch.exp(-squares(X, Y)) @ B)
-
-
 class Seen(torch.Tensor):
     """A class that sees each function of its tensors."""
 

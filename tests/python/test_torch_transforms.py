@@ -218,6 +218,7 @@ def test_kernels(name):
     functions.same(lambda f: jacfwd(f, every))
     functions.same(lambda f: hessian(summed(f), every))
     functions.same(lambda f: jacrev(hessian(summed(f)), 0))
+    functions.same(lambda f: jacfwd(jacfwd(grad(summed(f)))))
     batch = tuple(stacked(value, 0) for value in functions.values)
     functions.same(vmap, batch)
     functions.same(lambda f: vmap(hessian(summed(f), every)), batch)
@@ -323,38 +324,37 @@ def test_complex_numbers_by_torch_s_convention():
     assert torch.autograd.gradcheck(lambda z: f(x=X, y=Y, z=z), (leaf,))
 
 
-@pytest.mark.parametrize("name", ["session", "ranges"])
-def test_what_a_transform_cannot_keep_is_refused(name):
-    settings = {
-        "session": tilefold.Session(),
-        "ranges": tilefold.Ranges([0, 4], [0, 5], [[True]]),
-    }
+def test_what_a_transform_cannot_keep_is_refused():
     f = tilefold.compile(CASES["no axis"].text)
-    call = {"y": Y, name: settings[name]}
-    with pytest.raises(tilefold.ArgumentError, match=name):
-        vmap(lambda x: f(x=x, **call))(X[None])
+    session = tilefold.Session()
+    with pytest.raises(tilefold.ArgumentError, match="session"):
+        vmap(lambda x: f(x=x, y=Y, session=session))(X[None])
 
 
-def test_quantized_arrays_are_refused_in_a_transform():
-    codes = tilefold.quantize(Y.numpy())
-    with pytest.raises(tilefold.DTypeError, match="'y' holds quantized codes"):
-        vmap(lambda x: tilefold.reduce("sum_j |x_i - y_j|²", x=x, y=codes))(
-            X[None]
-        )
+def test_draws_of_vmap_are_by_their_numbers():
+    f = tilefold.compile("sum_j where(rand(s, i, j) < 0.5, x_i·y_j, 0)")
+    several = torch.stack([X, 2 * X])
+    seed = torch.tensor(7.0, dtype=torch.float64)
 
+    def call(x, s):
+        return f(x=x, y=Y, s=s)
 
-@pytest.mark.parametrize("name", ["solve", "logdet"])
-def test_systems_are_refused_in_a_transform(name):
-    calls = {
-        "solve": lambda k: k.solve(B[:4], ridge=0.1).sum(),
-        "logdet": lambda k: k.logdet(ridge=0.1),
-    }
-    with pytest.raises(tilefold.DTypeError, match="'x' is a tracer"):
-        grad(
-            lambda l: calls[name](
-                tilefold.kernel("exp(-|x_i - x_j|²/2l²)", x=X, l=l)
-            )
-        )(torch.tensor(0.5, dtype=torch.float64))
+    expected = torch.stack([call(x, seed) for x in several])
+    for randomness in ("error", "same"):
+        found = vmap(call, (0, None), randomness=randomness)(several, seed)
+        assert_same(found, expected)
+    with pytest.raises(tilefold.ArgumentError, match="map a seed"):
+        vmap(call, (0, None), randomness="different")(several, seed)
+    seeds = torch.stack([seed, seed + 1])
+    assert_same(
+        vmap(call)(several, seeds),
+        torch.stack([call(*one) for one in zip(several, seeds, strict=True)]),
+    )
+    plain = tilefold.compile("sum_j x_i·y_j")
+    assert_same(
+        vmap(lambda x: plain(x=x, y=Y), randomness="different")(several),
+        several @ Y.T @ torch.ones(5, dtype=torch.float64),
+    )
 
 
 def test_arrays_and_numbers_beside_tensors_of_a_transform():

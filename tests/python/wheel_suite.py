@@ -25,6 +25,7 @@ OF_THE_CHECKOUT = {
     "test_docs.py",
     "test_docstrings.py",
     "test_examples_in_parts.py",
+    "test_function_slots.py",
     "test_gallery.py",
     "test_gpu.py",
     "test_gpu_card.py",

@@ -12,7 +12,7 @@ import numpy as np
 
 from tilefold import _core
 from tilefold.jax.call_text import Call, call_of
-from tilefold.jax.primitive import bind
+from tilefold.jax.primitive import MOST_PROGRAMS, bind
 from tilefold.jax.range_lists import lists_of
 from tilefold.quantization import Quantized
 from tilefold.roles import Role
@@ -183,7 +183,7 @@ def _run(request: _Request, *values: Any) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=MOST_PROGRAMS)
 def _compiled(request: _Request) -> Any:
     return jax.jit(functools.partial(_run, request))
 

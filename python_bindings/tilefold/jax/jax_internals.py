@@ -23,7 +23,6 @@ __all__ = [
     "devices_while_lowering",
     "has_x64",
     "is_divided",
-    "is_symbolic",
     "merged",
     "mesh_of",
     "spec_of",
@@ -115,11 +114,6 @@ def is_divided(ctx: Any) -> bool:
     found = ctx.module_context.axis_context
     is_whole = isinstance(found, mlir.ShardingContext)
     return is_whole and (found.num_devices or 1) > 1
-
-
-def is_symbolic(dimension: Any) -> bool:
-    """Whether an extent is a symbol of `jax.export`."""
-    return not core.is_constant_dim(dimension)
 
 
 def has_x64() -> bool:

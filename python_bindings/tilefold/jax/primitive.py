@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 
     from tilefold.jax.call_text import Call
 
-__all__ = ["bind"]
+__all__ = ["MOST_PROGRAMS", "bind"]
+
+# Of calls outside of jit, which XLA keeps with 1.5 MiB each.
+MOST_PROGRAMS = 128
 
 _CALL: Any = Primitive("tilefold")
 _CALL.multiple_results = True
@@ -50,7 +53,7 @@ def bind(call: Call, operands: Sequence[Any]) -> list[Any]:
     return list(_CALL.bind(*alike(operands), call=call))
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=MOST_PROGRAMS)
 def _compiled(call: Call) -> Any:
     return jax.jit(lambda *operands: _CALL.bind(*operands, call=call))
 

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 
 from tilefold import _core
-from tilefold.ranges import Ranges
+from tilefold.ranges import Ranges, require_ranges
 
 __all__ = ["lists_of"]
 
@@ -29,13 +29,7 @@ def lists_of(
     """The batch of ranges, and their four lists."""
     if ranges is None:
         return None, ()
-    if not isinstance(ranges, Ranges):
-        _core.fail(
-            "BadOption",
-            "ranges",
-            type(ranges).__name__,
-            "pass a tilefold.Ranges",
-        )
+    require_ranges(ranges)
     lists: Any = ranges._lists
     if not isinstance(lists, _Lists):
         lists = lists.__reduce__()[1][1:]

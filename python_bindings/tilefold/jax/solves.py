@@ -18,6 +18,7 @@ from jax import lax
 from tilefold import _core
 from tilefold.jax.call_text import call_of
 from tilefold.jax.calls import call as call_formula
+from tilefold.jax.log_determinants import estimated
 from tilefold.jax.lowering import SOLVE_TARGET
 from tilefold.pair_term import PairTerm
 from tilefold.roles import Role, bare
@@ -235,21 +236,29 @@ def inv_quad_logdet(
     columns, value = jnp.zeros((), dtype), jnp.zeros((), dtype)
     info = None
     if options is not None:
-        points = kernel.shape[-1]
-        if points > MOST_FACTORED:
-            _core.fail(
-                "BadOption",
-                "logdet",
-                f"of {points} points, in a function that JAX traces",
-                f"take at most {MOST_FACTORED}, or call it outside",
-            )
-        dense = kernel.dense()
-        matrix = dense + ridge * jnp.eye(points, dtype=dense.dtype)
-        factor = jnp.linalg.cholesky(matrix)
-        diagonal = jnp.diagonal(factor).real
-        value = 2 * jnp.log(diagonal).sum()
-        info = LogdetInfo(0.0, 0, 0, 0)
+        value, info = _logdet(kernel, ridge, options)
     if side is not None:
         x, _, _ = solve(kernel, side, ridge, solving)
         columns = (jnp.asarray(side, x.dtype).conj() * x).sum(0).real
     return columns, value.astype(dtype), info, ""
+
+
+def _logdet(
+    kernel: Kernel, ridge: Any, options: dict[str, Any]
+) -> tuple[Any, LogdetInfo]:
+    """Of a factor, or of many points an estimate; and how it went."""
+    points = kernel.shape[-1]
+    if points > MOST_FACTORED:
+        if kernel._pair.is_complex or kernel._pair.batch:
+            _core.fail(
+                "BadOption",
+                "logdet",
+                f"of {points} points of complex values or with a batch, in a "
+                "function that JAX traces",
+                f"take at most {MOST_FACTORED} points, or call it outside",
+            )
+        return estimated(kernel, ridge, options, solve)
+    dense = kernel.dense()
+    matrix = dense + ridge * jnp.eye(points, dtype=dense.dtype)
+    diagonal = jnp.diagonal(jnp.linalg.cholesky(matrix)).real
+    return 2 * jnp.log(diagonal).sum(), LogdetInfo(0.0, 0, 0, 0)

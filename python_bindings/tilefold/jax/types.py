@@ -11,8 +11,16 @@ import numpy as np
 from jax import dtypes
 
 from tilefold import _core
-from tilefold.jax.jax_internals import has_x64, is_symbolic
+from tilefold.jax.jax_internals import has_x64
+from tilefold.result_types import (
+    Place,
+    batch_of,
+    few,
+    is_symbol,
+    points_of,
+)
 from tilefold.roles import Role
+from tilefold.slices import I, J
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +35,6 @@ __all__ = [
     "results_of",
     "stand_ins",
 ]
-
-I, J = 1, 2  # noqa: E741  (the bits of axes)
 
 
 class ResultSpec(NamedTuple):
@@ -73,8 +79,12 @@ def _results_of(
     shapes = shapes[: len(call.names)]
     arguments, settings = stand_ins(call, shapes, types)
     found = call.formula._result_types(arguments, settings)
-    points = _points(call, shapes)
-    batch = _batch(call, shapes)
+    places = {
+        name: Place(call.axes(k), shape)
+        for k, (name, shape) in enumerate(zip(call.names, shapes, strict=True))
+    }
+    points = points_of(places, call.batch)
+    batch = _batch(call, places)
     results = []
     for like, axes, name, components in found:
         native = np.dtype(jax.numpy.dtype(name))
@@ -97,7 +107,7 @@ def _canonical(native: Any, points: dict[int, Any]) -> Any:
     dtype = dtypes.canonicalize_dtype(native)
     if dtype == native or native.kind not in "iu":
         return dtype
-    counts = [n for n in points.values() if not is_symbolic(n)]
+    counts = [n for n in points.values() if not is_symbol(n)]
     if counts and max(counts) >= 2**31:
         _core.fail(
             "BadOption",
@@ -113,10 +123,11 @@ def stand_ins(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Arrays that take no memory, as operands, and settings of a call."""
     settings: dict[str, Any] = {"batch_rank": call.batch}
-    if any(is_symbolic(extent) for shape in shapes for extent in shape):
+    if any(is_symbol(extent) for shape in shapes for extent in shape):
         settings["batch_rank"] = 0
         shapes = [
-            _few(call, k, shape[call.batch :]) for k, shape in enumerate(shapes)
+            few(call.axes(k), shape[call.batch :])
+            for k, shape in enumerate(shapes)
         ]
     arguments: dict[str, Any] = {}
     for k, (name, shape) in enumerate(zip(call.names, shapes, strict=False)):
@@ -127,57 +138,10 @@ def stand_ins(
     return arguments, settings
 
 
-def _few(call: Call, k: int, shape: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A shape with few points, where their number is a symbol."""
-    axes = call.axes(k)
-    if axes and shape:
-        return (3 if axes == J else 2, *shape[1:])
-    return shape
-
-
-def _points(call: Call, shapes: tuple[Any, ...]) -> dict[int, Any]:
-    """The points on each axis."""
-    points: dict[int, Any] = {I: 1, J: 1}
-    said_by: dict[int, str] = {}
-    for k, shape in enumerate(shapes):
-        axes = call.axes(k)
-        for axis in (I, J):
-            if not axes & axis or len(shape) <= call.batch:
-                continue
-            extent = shape[call.batch]
-            if axis in said_by and points[axis] != extent:
-                _core.fail(
-                    "LengthMismatch",
-                    said_by[axis],
-                    points[axis],
-                    "i" if axis == I else "j",
-                    f"{call.names[k]}' has {extent}",
-                )
-            points[axis] = extent
-            said_by[axis] = call.names[k]
-    return points
-
-
-def _batch(call: Call, shapes: tuple[Any, ...]) -> tuple[Any, ...]:
+def _batch(call: Call, places: dict[str, Place]) -> tuple[Any, ...]:
     """The dimensions of the batch, as all operands together have them."""
     extents: list[Any] = [1] * call.batch
     ranges = call.said.ranges or ()
     if ranges:
         extents[-len(ranges) :] = ranges
-    for name, shape in zip(call.names, shapes, strict=True):
-        for d, extent in enumerate(shape[: call.batch]):
-            if _is_one(extents[d]):
-                extents[d] = extent
-            elif not _is_one(extent) and extent != extents[d]:
-                _core.fail(
-                    "BatchMismatch",
-                    tuple(extents),
-                    "the others",
-                    shape[: call.batch],
-                    name,
-                )
-    return tuple(extents)
-
-
-def _is_one(extent: Any) -> bool:
-    return not is_symbolic(extent) and extent == 1
+    return batch_of(places, extents)

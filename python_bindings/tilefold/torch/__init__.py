@@ -20,6 +20,7 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(missing, name="torch") from error
 
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
+from torch._subclasses.fake_tensor import is_fake
 
 import tilefold.torch.operator  # noqa: F401  (registers it)
 from tilefold import _core
@@ -28,9 +29,14 @@ from tilefold.methods import show_methods
 from tilefold.roles import Role, bare
 from tilefold.torch.calls import call as call
 from tilefold.torch.elements import elements as elements
-from tilefold.torch.evaluate import is_seen
+from tilefold.torch.evaluate import is_seen, is_traced, refuse_nested
 from tilefold.torch.module import Kernel
-from tilefold.torch.records import array_like, is_transformed, spec_of
+from tilefold.torch.records import (
+    Record,
+    array_like,
+    is_transformed,
+    spec_of,
+)
 from tilefold.torch.solves import inv_quad_logdet as inv_quad_logdet
 from tilefold.torch.solves import solve as solve
 
@@ -110,6 +116,40 @@ def described(arguments: dict[str, Any]) -> dict[str, Any]:
     return {name: _described(value) for name, value in arguments.items()}
 
 
+def with_few_points(
+    formula: Any, arguments: dict[str, Any], settings: dict[str, Any]
+) -> tuple[dict[str, Any], tuple[Any, Any]] | None:
+    """Arrays of few points, and N and M, where sizes are symbols; else None.
+
+    What is computed for any number of points must not depend on one.
+    """
+    refuse_nested(arguments)
+    values = list(map(bare, arguments.values()))
+    if not any(map(_has_symbols, values)):
+        return None
+    record, _ = Record.of(formula, arguments, {})
+    stand_ins, points = [], {1: 1, 2: 1}
+    for k, value in enumerate(values):
+        shape, axes = list(np.shape(value)), record.axes(k)
+        batch = settings.get("batch_rank", max(len(shape) - 2, 0))
+        if len(shape) > batch:
+            for axis in (1, 2):
+                if axes & axis:
+                    points[axis] = shape[batch]
+        few = [*shape[:batch], *record.few(k, shape[batch:])]
+        array = isinstance(value, torch.Tensor)
+        dtype = value.dtype if array else np.asarray(value).dtype
+        stand_ins.append(array_like(dtype, few) if shape or array else value)
+    return record.arguments(stand_ins), (points[1], points[2])
+
+
+def _has_symbols(value: Any) -> bool:
+    """Whether a tensor has sizes that are not known."""
+    return isinstance(value, torch.Tensor) and any(
+        isinstance(extent, torch.SymInt) for extent in value.shape
+    )
+
+
 def _require_one_device(arguments: dict[str, Any]) -> None:
     """Tensors of no memory beside others: nobody else sees that."""
     devices = {
@@ -139,6 +179,13 @@ def unrecorded() -> AbstractContextManager[Any]:
 
 def concrete(numbers: Any) -> Any:
     """Whole numbers, without what transforms wrap them in."""
+    if is_traced() or is_fake(numbers):
+        _core.fail(
+            "BadOption",
+            "K[…]",
+            "read by a tensor where PyTorch traces",
+            "index by numbers or lists, or the points: kernel(…, x=x[rows])",
+        )
     if not is_transformed():
         return numbers
     functorch = torch._C._functorch
@@ -158,4 +205,5 @@ def dtype(name: str) -> Any:
 def real_numbers(values: Any, dtype: Any) -> Any:
     """A tensor of numbers: of float32 where `dtype` is, else of float64."""
     real = {torch.complex64: torch.float32, torch.float32: torch.float32}
-    return torch.as_tensor(values, dtype=real.get(dtype, torch.float64))
+    wide = real.get(dtype, torch.float64)
+    return torch.as_tensor(values, dtype=wide, device="cpu")

@@ -68,7 +68,7 @@ class Dense(Record):
         self, values: Sequence[Any], moving: dict[str, Any]
     ) -> tuple[Any, ...]:
         """The matrix of the derivative."""
-        return (dense(_moved(self._pair(values), moving)),)
+        return (dense(moved_along(self._pair(values), moving)),)
 
     @property
     def likes(self) -> list[str]:
@@ -88,7 +88,7 @@ class Dense(Record):
         self, stand_ins: Sequence[Any]
     ) -> list[tuple[str, int, str, int]]:
         """That of the matrix, which is on both axes."""
-        settings = {**self.settings, "batch_rank": 0}
+        settings = self.settings_of_few()
         _, _, _, components, dtype = self.formula._value_shape(
             self.arguments(stand_ins), settings
         )
@@ -116,7 +116,7 @@ class DenseGradient(Dense):
     ) -> dict[str, Any]:
         """By G the derivative of k along the cotangents, as a matrix."""
         along = dict(zip(self.parts, cotangents, strict=True))
-        moved = _moved(self._pair(values), along)
+        moved = moved_along(self._pair(values), along)
         weights = values[-1]
         found = {}
         if self.names[-1] in names:
@@ -136,7 +136,7 @@ class DenseGradient(Dense):
         if along is not None:
             parts.append(gradients_of(pair, self.parts, along))
         if moving:
-            moved = _moved(pair, moving)
+            moved = moved_along(pair, moving)
             parts.append(gradients_of(moved, self.parts, values[-1]))
         return tuple(sum(part[name] for part in parts) for name in self.parts)
 
@@ -154,7 +154,7 @@ class DenseGradient(Dense):
         self, stand_ins: Sequence[Any]
     ) -> list[tuple[str, int, str, int]]:
         """Of each gradient, that of the formula it is a result of."""
-        settings = {**self.settings, "batch_rank": 0}
+        settings = self.settings_of_few()
         pair = PairTerm(self.formula, self.arguments(stand_ins), settings)
         formula, arguments = _gradient_formula(pair, self.parts, stand_ins[-1])
         return list(formula._result_types(arguments, settings))
@@ -162,7 +162,7 @@ class DenseGradient(Dense):
     def few(self, k: int, shape: list[Any]) -> list[Any]:
         """G has as many rows and columns as there are few points."""
         if k == len(self.names) - 1:
-            return [2, 3, *shape[2:]]
+            return [2, self.few_columns, *shape[2:]]
         return super().few(k, shape)
 
 
@@ -187,7 +187,7 @@ def gradients_of(
 _SUFFIXES = {0: ("",), 1: ("_i",), 2: ("_j",), 3: ("_i", "_j")}
 
 
-def _moved(pair: PairTerm, along: dict[str, Any]) -> PairTerm:
+def moved_along(pair: PairTerm, along: dict[str, Any]) -> PairTerm:
     """The derivative of a pair term where arguments move, a pair term too."""
     axes = dict(pair.formula.names)
     arguments, terms = dict(pair.arguments), []

@@ -33,7 +33,7 @@ from tilefold.torch.records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     Run = Callable[[Record, Sequence[Any]], tuple[Any, ...]]
 
@@ -53,13 +53,17 @@ class Way(enum.Enum):
     ALIVE = enum.auto()
 
 
+def is_traced() -> bool:
+    """Whether a mode or a trace sees each operation."""
+    return (
+        _C._len_torch_dispatch_stack() > 0
+        or _C._get_tracing_state() is not None
+    )
+
+
 def way_of(values: Iterable[Any]) -> Way:
     """The way for values without roles."""
-    if (
-        is_transformed()
-        or _C._len_torch_dispatch_stack() > 0
-        or _C._get_tracing_state() is not None
-    ):
+    if is_transformed() or is_traced():
         return Way.OPERATOR
     for value in values:
         if type(value) in PLAIN:
@@ -87,6 +91,19 @@ def differentiates_forwards() -> bool:
     return forward_ad._current_level >= 0 and _C._is_fwd_grad_enabled()
 
 
+def refuse_nested(arguments: Mapping[str, Any]) -> None:
+    """Refuses tensors whose parts have lengths of their own."""
+    for name, value in arguments.items():
+        tensor = bare(value)
+        if isinstance(tensor, torch.Tensor) and tensor.is_nested:
+            _core.fail(
+                "BadOption",
+                f"'{name}'",
+                "a nested tensor",
+                f"call it for each part of {name}.unbind()",
+            )
+
+
 def evaluate(record: Record, values: Sequence[Any]) -> tuple[Any, ...]:
     """The results, recorded."""
     way = way_of(values)
@@ -94,7 +111,7 @@ def evaluate(record: Record, values: Sequence[Any]) -> tuple[Any, ...]:
         return recorded(_run, record, values)
     if way is Way.ALIVE:
         return evaluate(record, unwrap_dead_wrappers(tuple(values)))
-    tensors = list(map(as_tensor, record.names, values))
+    tensors = as_tensors(values)
     return tuple(torch.ops.tilefold.call(record.spec(), tensors))
 
 
@@ -110,17 +127,45 @@ def recorded(
     return Evaluate.apply(run, record, *values)  # type: ignore
 
 
-def as_tensor(name: str, value: Any) -> Any:
-    """A value as the operator takes it. Dynamo looks into this function."""
+def as_tensors(values: Sequence[Any]) -> list[Any]:
+    """Values as the operator takes them. Dynamo looks into these functions.
+
+    Codes become the numbers that they stand for, in double precision where
+    other arrays have it.
+    """
+    tensors = [_as_tensor(value) for value in values]
+    types = [tensor.dtype for tensor in tensors if tensor is not None]
+    wide = torch.float64 in types or torch.complex128 in types
+    return [
+        _numbers(value, wide) if tensor is None else tensor
+        for value, tensor in zip(values, tensors, strict=True)
+    ]
+
+
+def _numbers(codes: Quantized, wide: bool) -> Any:
+    """What codes stand for."""
+    zero, step = _of_numpy(codes.zero), _of_numpy(codes.step)
+    numbers = (_of_numpy(codes.codes).double() - zero) * step
+    return numbers if wide else numbers.float()
+
+
+def _as_tensor(value: Any) -> Any:
+    """A value as a tensor; None of codes."""
     if isinstance(value, torch.Tensor):
         return value
     if isinstance(value, complex):
-        return torch.scalar_tensor(value, dtype=torch.complex128)
-    if isinstance(value, (bool, int, float)):
-        return torch.scalar_tensor(value, dtype=torch.float64)
+        return torch.scalar_tensor(value, dtype=torch.complex128, device="cpu")
+    if isinstance(value, (bool, int, float, torch.SymInt, torch.SymFloat)):
+        number: Any = value
+        return torch.scalar_tensor(number, dtype=torch.float64, device="cpu")
     if isinstance(value, Quantized):
-        _core.fail("UnsupportedDType", name, "quantized codes, in a transform")
-    return torch.as_tensor(np.asarray(value))  # lists are of float64 in NumPy
+        return None
+    return _of_numpy(np.asarray(value))  # lists are of float64 in NumPy
+
+
+def _of_numpy(array: Any) -> Any:
+    """A tensor where the array is, whatever the default device may be."""
+    return torch.as_tensor(array, device="cpu")
 
 
 class Evaluate(_SingleLevelFunction):
@@ -136,14 +181,14 @@ class Evaluate(_SingleLevelFunction):
         """The results that `run` gives; tensors are saved, others kept."""
         ctx.record, ctx.results = record, None
         ctx.set_materialize_grads(False)
-        save(ctx, values)
         results = run(record, values)
+        save(ctx, (*values, *results[: record.kept]))
         if len(results) == 1 and results[0].dtype.is_floating_point:
             return results  # as most do: it has a cotangent, and a tangent
         ctx.results = [(r.shape, r.dtype, r.device) for r in results]
-        for result in results:
-            if not _has_derivative(result.dtype):
-                ctx.mark_non_differentiable(result)
+        smooth = results[: record.smooth]
+        fixed = [r for r in smooth if not _has_derivative(r.dtype)]
+        ctx.mark_non_differentiable(*fixed, *results[len(smooth) :])
         return results
 
     @staticmethod
@@ -158,6 +203,7 @@ class Evaluate(_SingleLevelFunction):
             _given(ctx, k, cotangent) for k, cotangent in enumerate(cotangents)
         ]
         found = record.gradients(values, names, given)
+        values = values[: len(record.names)]
         return None, None, *of_all(record.names, found, values)
 
     @staticmethod
@@ -172,7 +218,20 @@ class Evaluate(_SingleLevelFunction):
             for name, tangent in zip(record.names, tangents, strict=True)
             if tangent is not None
         }
-        return record.tangents(saved(ctx), moving)
+        if not is_transformed():
+            return record.tangents(saved(ctx), moving)
+        # Levels outside may have tangents of their own, which PyTorch keeps
+        # from being computed here; those of this level are `moving`.
+        with forward_ad._set_fwd_grad_enabled(True):
+            return record.tangents(list(map(_still, saved(ctx))), moving)
+
+
+def _still(value: Any) -> Any:
+    """A tensor without the tangent that it has at this level."""
+    if not isinstance(value, torch.Tensor):
+        return value
+    primal, _ = forward_ad.unpack_dual(value, level=0)  # type: ignore[no-untyped-call]
+    return primal
 
 
 def _has_derivative(dtype: Any) -> bool:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
@@ -35,7 +36,14 @@ from tilefold.torch.evaluate import (
     is_watched,
     recorded,
 )
-from tilefold.torch.records import Record, array_like, is_transformed, plain
+from tilefold.torch.records import (
+    Record,
+    array_like,
+    is_transformed,
+    plain,
+    ranges_of,
+)
+from tilefold.torch.solves import LogDeterminant, Solution, System
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -51,7 +59,10 @@ _CALL = torch.ops.tilefold.call.default
 
 _I, _J = 1, 2  # the bits of axes
 
-_KINDS = {kind.query: kind for kind in (Record, Dense, DenseGradient)}
+_KINDS = {
+    kind.query: kind
+    for kind in (Record, Dense, DenseGradient, Solution, LogDeterminant)
+}
 
 
 @functools.lru_cache(maxsize=4096)
@@ -63,6 +74,8 @@ def record_of(spec: str) -> Record:
         settings["batch_rank"] = said["batch_rank"]
     if said["options"]:
         settings["options"] = _core.Options(**said["options"])
+    if said["ranges"] is not None:
+        settings["ranges"] = ranges_of(said["ranges"])
     steps = [tuple(step) for step in said["derivation"]]
     formula = _core.Formula(said["formula"], steps)
     kind = _KINDS[said["query"]]
@@ -240,6 +253,8 @@ def _vmap(spec: str, values: Sequence[Any]) -> list[Any]:
     level, functorch = interpreter.level(), _C._functorch
     found = [functorch._unwrap_batched(value, level) for value in values]
     parts, dims = [part for part, _ in found], [dim for _, dim in found]
+    if interpreter.randomness() == "different":
+        _refuse_random(record_of(spec))
     below = _C.DispatchKeySet(_C.DispatchKey.FuncTorchBatched)
     with _C._ExcludeDispatchKeyGuard(below):
         if all(dim is None for dim in dims):
@@ -248,11 +263,27 @@ def _vmap(spec: str, values: Sequence[Any]) -> list[Any]:
     return [functorch._add_batch_dim(result, 0, level) for result in results]
 
 
+def _refuse_random(record: Record) -> None:
+    """Draws are by the numbers that rand is given: the same for each."""
+    if _DRAWS.search(record.formula.text):
+        _core.fail(
+            "BadOption",
+            "randomness",
+            "'different': rand draws by the numbers it is given",
+            "map a seed, as s of rand(s, i, j); or pass randomness='same'",
+        )
+
+
+_DRAWS = re.compile(r"\brandn?\s*\(")
+
+
 def _mapped(
     spec: str, values: Sequence[Any], dims: Sequence[int | None], size: int
 ) -> list[Any]:
     """The rule of vmap: one more dimension of the batch, before all others."""
     record = record_of(spec)
+    if isinstance(record, System):  # takes no batches
+        return record.mapped(functools.partial(_CALL, spec), values, dims, size)
     ranks = [
         value.dim() - (dim is not None)
         for value, dim in zip(values, dims, strict=True)

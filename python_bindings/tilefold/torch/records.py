@@ -17,6 +17,7 @@ from torch import _C
 from torch.autograd import forward_ad
 
 from tilefold import _core
+from tilefold.ranges import Ranges, require_ranges
 from tilefold.roles import Role, bare
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class Record:
     __slots__ = ("formula", "names", "parts", "roles", "settings")
 
     query = "result"
+    kept = 0  # how many of the results derivatives read, after the values
+    smooth: int | None = None  # how many have derivatives; all
 
     def __init__(
         self,
@@ -166,8 +169,14 @@ class Record:
         """An argument's shape without a batch, with few points for many."""
         axes = self.axes(k)
         if axes and shape:
-            return [3 if axes == 2 else 2, *shape[1:]]
+            return [self.few_columns if axes == 2 else 2, *shape[1:]]
         return shape
+
+    @property
+    def few_columns(self) -> int:
+        """Few points of j: as many as of i where an array is on both axes."""
+        each = range(len(self.names))
+        return 2 if any(self.axes(k) == 3 for k in each) else 3
 
     @property
     def likes(self) -> list[str]:
@@ -183,10 +192,15 @@ class Record:
         self, stand_ins: Sequence[Any]
     ) -> list[tuple[str, int, str, int]]:
         """Of each result what `Formula._result_types` says."""
-        settings = {**self.settings, "batch_rank": 0}
         return list(
-            self.formula._result_types(self.arguments(stand_ins), settings)
+            self.formula._result_types(
+                self.arguments(stand_ins), self.settings_of_few()
+            )
         )
+
+    def settings_of_few(self) -> dict[str, Any]:
+        """Those of a call with few points, without batches, of all pairs."""
+        return {**self.settings, "batch_rank": 0, "ranges": None}
 
     def check(self, stand_ins: Sequence[Any]) -> None:
         """Fails where a call of arrays of these shapes would."""
@@ -195,7 +209,7 @@ class Record:
     def spec(self) -> str:
         """The record as text, which `record_of` in operator.py reads."""
         refuse_unwritten(self.settings)
-        options = self.settings.get("options")
+        options, ranges = map(self.settings.get, ("options", "ranges"))
         said = (
             tuple(self.names),
             tuple(self.roles),
@@ -204,8 +218,8 @@ class Record:
             self.query,
             tuple(self.parts),
         )
-        if options is not None:
-            return spec_of(self.formula, *said)
+        if options is not None or ranges is not None:
+            return spec_of(self.formula, *said, ranges)
         kept = _kept(self.formula).specs
         if said not in kept:
             kept[said] = spec_of(self.formula, *said)
@@ -220,6 +234,7 @@ def spec_of(
     batch_rank: int | None = None,
     query: str = "result",
     parts: Sequence[str] = (),
+    ranges: Any = None,
 ) -> str:
     """What the operator takes of a call, beside its values.
 
@@ -228,7 +243,7 @@ def spec_of(
     """
     if isinstance(formula, str):
         formula = _core.compile(formula)  # refuses what is none
-    text, derivation = formula.__reduce__()[1][:2]
+    text, derivation, session = formula.__reduce__()[1]
     return json.dumps(
         {
             "formula": text,
@@ -236,15 +251,48 @@ def spec_of(
             "names": names,
             "roles": roles,
             "batch_rank": batch_rank,
-            "options": _written(options),
+            "options": {**_of_session(session), **_written(options)},
             "query": query,
             "parts": parts,
+            "ranges": _lists(ranges),
         }
     )
 
 
 # What torch._dynamo.assume_constant_result sets, which is slow to import.
 spec_of._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
+
+def _of_session(session: Any) -> dict[str, Any]:
+    """The settings of a formula's session that results depend on."""
+    if session is None:
+        return {}
+    given = session.options.__reduce__()[0].keywords
+    names = ("tolerance", "untrusted")
+    return {name: given[name] for name in names if given.get(name)}
+
+
+_LISTS: WeakKeyDictionary[Any, str | None] = WeakKeyDictionary({})
+
+
+def _lists(ranges: Any) -> str | None:
+    """Ranges as text, which is kept: there may be many."""
+    if ranges is None:
+        return None
+    require_ranges(ranges)
+    text = _LISTS.get(ranges)
+    if text is None:
+        batch, *lists = ranges._lists.__reduce__()[1]
+        numbers = [np.asarray(one).tolist() for one in lists]
+        text = _LISTS[ranges] = json.dumps([list(batch), *numbers])
+    return text
+
+
+def ranges_of(text: str) -> Ranges:
+    """The ranges that `_lists` has written."""
+    batch, *lists = json.loads(text)
+    arrays = [np.asarray(one, np.int64) for one in lists]
+    return Ranges._of(tuple(batch), _core._Ranges(tuple(batch), *arrays))
 
 
 def _written(options: Any) -> dict[str, Any]:
@@ -271,9 +319,8 @@ def refuse_setting(name: str, value: Any) -> None:
 
 def refuse_unwritten(settings: dict[str, Any]) -> None:
     """Of a call's settings, those that no text says."""
-    for name in ("session", "ranges"):
-        if settings.get(name) is not None:
-            refuse_setting(name, settings[name])
+    if settings.get("session") is not None:
+        refuse_setting("session", settings["session"])
 
 
 def as_tuple(results: Any) -> tuple[Any, ...]:

@@ -95,10 +95,12 @@ unpack_sdist() {
     tar -xzf "$folder"/dist/*.tar.gz -C "$1" --strip-components=1 "${@:2}"
 }
 
-# What the tests of a wheel are.
+# What the tests of a wheel are, and read.
+test_files=('tests/python/*' 'tests/tools/*' 'examples/c/*' pyproject.toml
+    python_bindings/FEATURES.md)
+
 unpack_tests() {
-    unpack_sdist "$1" --wildcards '*/tests/python/*' '*/tests/tools/*' \
-        '*/examples/c/*' '*/pyproject.toml'
+    unpack_sdist "$1" --wildcards "${test_files[@]/#/*\/}"
 }
 
 # Builds a wheel of what lies in `where`: the Python that builds, the part of

@@ -1,15 +1,32 @@
 #!/usr/bin/env bash
-# tests/tools/run_sanitized.sh - the C++ tests under the address and
-# undefined-behaviour sanitizers, in a build of their own.
+# tests/tools/run_sanitized.sh - the C++ tests under sanitizers, in builds of
+# their own.
+#
+#     run_sanitized.sh            of addresses and undefined behaviour
+#     run_sanitized.sh --threads  of threads: tests of the runtime and of C
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-folder=build/sanitized
 
-cmake -G Ninja -S . -B "$folder" -DCMAKE_BUILD_TYPE=Debug \
-    -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" \
-    -DCMAKE_CXX_FLAGS=-fno-sanitize-recover=all \
-    -DTILEFOLD_SANITIZE=address,undefined \
-    -DTILEFOLD_TESTS=ON -DTILEFOLD_PYTHON=OFF
+# Configures in a folder, with a value of -fsanitize=, and what else is said.
+configure() {
+    cmake -G Ninja -S . -B "$1" -DCMAKE_BUILD_TYPE=Debug \
+        -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DTILEFOLD_SANITIZE="$2" \
+        -DTILEFOLD_TESTS=ON -DTILEFOLD_PYTHON=OFF "${@:3}"
+}
+
+# Left out are tests that fork a parent with threads, as below.
+if [ "${1:-}" = --threads ]; then
+    folder=build/threads
+    configure "$folder" thread
+    cmake --build "$folder" --target test_c test_runtime
+    export TSAN_OPTIONS="suppressions=$PWD/tests/tools/thread_sanitizer.txt"
+    "$folder/bin/test_c" --gtest_brief=1 --gtest_filter='-*AChild*'
+    exec "$folder/bin/test_runtime" --gtest_brief=1 --gtest_filter='-ProcessTest.*:ThreadPool.AChild*:ThreadPool.AFork*:*AResultThatDoesNotFit*'
+fi
+
+folder=build/sanitized
+configure "$folder" address,undefined \
+    -DCMAKE_CXX_FLAGS=-fno-sanitize-recover=all
 cmake --build "$folder"
 
 # Kernel images are written by hand to executable pages and end with their

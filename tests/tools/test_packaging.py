@@ -1,12 +1,16 @@
-# tests/tools/test_packaging.py - what stands in for functions of a newer glibc
-# in wheels behaves as they do.
+# tests/tools/test_packaging.py - what wheels are made and tested with:
+# stand-ins for functions of a newer glibc, the count of tests, their files.
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-PACKAGING = Path(__file__).parents[2] / "scripts/packaging"
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGING = ROOT / "scripts/packaging"
 sys.path.insert(0, str(PACKAGING))
 
 import check_tests  # noqa: E402
@@ -96,9 +100,84 @@ def test_functions_for_glibc_2_28(tmp_path):
     run(program)
 
 
+LINUX = {
+    "CMAKE_SYSTEM_NAME": "Linux",
+    "CMAKE_SYSTEM_PROCESSOR": "x86_64",
+    "CMAKE_SIZEOF_VOID_P": "8",
+    "TILEFOLD_LIBC": "glibc",
+}
+
+
+def built_for(**machine):
+    """What is said of a machine, and CMake's status."""
+    words = [f"-D{name}={value}" for name, value in (LINUX | machine).items()]
+    script = ROOT / "runtime/cpu/platforms.cmake"
+    done = subprocess.run(
+        ["cmake", *words, "-P", script], capture_output=True, text=True
+    )
+    return done.returncode, " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        {},
+        {"CMAKE_SYSTEM_PROCESSOR": "aarch64"},
+        {
+            "CMAKE_SYSTEM_NAME": "Darwin",
+            "CMAKE_SYSTEM_PROCESSOR": "arm64",
+            "TILEFOLD_LIBC": "",
+        },
+    ],
+)
+def test_machines_that_will_do(machine):
+    assert built_for(**machine) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("machine", "sentence"),
+    [
+        ({"CMAKE_SYSTEM_PROCESSOR": "riscv64"}, "not of 'riscv64'"),
+        ({"CMAKE_SYSTEM_PROCESSOR": "i686"}, "not of 'i686'"),
+        ({"CMAKE_SIZEOF_VOID_P": "4"}, "a Python, of 64 bits"),
+        ({"TILEFOLD_LIBC": ""}, "Debian, Ubuntu or Fedora"),
+        ({"CMAKE_SYSTEM_NAME": "Darwin"}, "a processor of Intel"),
+        ({"CMAKE_SYSTEM_NAME": "Windows"}, "its subsystem for Linux"),
+    ],
+)
+def test_other_machines_are_refused_with_a_sentence(machine, sentence):
+    status, said = built_for(**machine)
+    assert status == 1
+    assert sentence in said
+
+
 def test_the_count_of_tests_is_read():
     log = "F.\n1 failed, 2575 passed, 3 skipped, 12 warnings in 9.99s\n"
     counts = check_tests.counts(log)
     assert counts["failed"] == 1
     assert counts["passed"] == 2575
     assert counts["skipped"] == 3
+
+
+def test_the_tests_of_a_wheel_read_no_other_files(tmp_path):
+    """They are collected where nothing else of the checkout is."""
+    listed = 'source "$0"; git ls-files -- "${test_files[@]}"'
+    files = subprocess.run(
+        ["bash", "-c", listed, PACKAGING / "steps.sh"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.splitlines()
+    for file in files:
+        copy = tmp_path / file
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / file, copy)
+    collect = "pytest --collect-only -q -m wheel -p no:cacheprovider"
+    done = subprocess.run(
+        [sys.executable, "-m", *collect.split(), "tests/python"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]

@@ -5,6 +5,7 @@
 #include "compiler/language_tables.h"
 #include "formulas/catalogue.h"
 #include "formulas/keops_syntax.h"
+#include "formulas/language_version.h"
 #include "formulas/printer.h"
 #include "python_bindings/call.h"
 #include "python_bindings/text_caster.h"
@@ -167,6 +168,7 @@ std::vector<std::pair<std::string, Rows>> language() {
 } // namespace
 
 void bind_language(nb::module_& module) {
+    module.attr("language_version") = std::string(language_version);
     module.def("language", &language,
                "(title, [(spelling, meaning), …]) for each table.");
     module.def("natural_spelling", &natural_spelling, nb::arg("formula"),

@@ -41,7 +41,7 @@ def examine() -> Iterator[Finding]:
 
 def _versions() -> str:
     return (
-        f"tilefold {tilefold.__version__}, "
+        f"tilefold {tilefold.__version__}, language {_core.language_version}, "
         f"Python {platform.python_version()}, NumPy {np.__version__}, "
         f"{sys.platform}"
     )

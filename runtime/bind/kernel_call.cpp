@@ -3,6 +3,7 @@
 #include "runtime/bind/kernel_call.h"
 
 #include "formulas/diagnostic.h"
+#include "runtime/core/limits.h"
 #include "runtime/cpu/math_library.h"
 #include "runtime/schedule/launch.h"
 
@@ -67,6 +68,13 @@ Noted run_divided(const KernelCall& call, Job job, const Poll& poll) {
     return launch(job, call.context.session->pool, poll);
 }
 
+/// A stranger chooses how large a state is: the K of K nearest, a fold's.
+void limit_memory(const Job& job, const Partition& cut, int threads) {
+    const std::size_t bytes = memory_of(job, cut, threads);
+    limits::require("the memory of its threads", std::int64_t(bytes),
+                    limits::memory_bytes, " bytes");
+}
+
 } // namespace
 
 void KernelCall::run(const Job& job, const Partition& cut,
@@ -82,6 +90,8 @@ void KernelCall::run(const Job& job, const Partition& cut,
                            {on_host.data(), on_host.size()},
                            *options.device_bytes, poll);
     }
+    if (*session.options.untrusted)
+        limit_memory(job, cut, session.pool.threads());
     Noted noted = launch(job, cut, session.pool, poll);
     if (noted.flushed && executable->program.divided)
         noted = run_divided(*this, job, poll);

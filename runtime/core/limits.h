@@ -2,8 +2,9 @@
 //
 // These hold where Options::untrusted is set, and come on top of what holds for
 // every formula: its bytes (formulas/lexer.h), its nodes (compiler/ir/ir.h) and
-// the instructions of a kernel (compiler/backends/llvm/factory.h). What is
-// computed takes the time of its pairs, whoever wrote it: who calls knows them.
+// the instructions of a kernel (compiler/backends/llvm/factory.h). Literals are
+// counted in the bytes of the text. What is computed takes the time of its
+// pairs, whoever wrote it: who calls knows them.
 #pragma once
 
 #include "formulas/diagnostic.h"
@@ -22,6 +23,8 @@ inline constexpr std::int64_t nodes = 2'000;
 inline constexpr std::chrono::milliseconds compile_time{1500};
 /// Bytes of all results of a call together.
 inline constexpr std::int64_t result_bytes = std::int64_t(512) << 20;
+/// Bytes of states and scratch of all threads of a run together.
+inline constexpr std::int64_t memory_bytes = std::int64_t(512) << 20;
 
 /// Throws UntrustedLimit where `what` takes more than `most` of a `unit`.
 inline void require(const char* what, std::int64_t taken, std::int64_t most,

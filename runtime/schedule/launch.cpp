@@ -187,6 +187,11 @@ void run_watched(Run& run, ThreadPool& pool, const Poll& poll, bool alone) {
 
 } // namespace
 
+std::size_t memory_of(const Job& job, const Partition& partition, int threads) {
+    return std::size_t(threads) * Worker::bytes(job, partition) +
+           WaveMemory::bytes(job, partition);
+}
+
 Noted launch(const Job& job, const Partition& partition, ThreadPool& pool,
              const Poll& poll) {
     if (partition.pieces() == 0)

@@ -14,6 +14,9 @@ struct Noted {
     bool flushed = false; ///< results mean nothing; see tilefold_kernel_call
 };
 
+/// Bytes that a run takes beside its arrays, with all of a pool's threads.
+std::size_t memory_of(const Job& job, const Partition& partition, int threads);
+
 /// Computes everything the job asks for, cut as `partition` says. Small jobs
 /// stay on the calling thread, and allocate nothing there once its scratch has
 /// grown. Results do not depend on the number of threads. Throws

@@ -45,6 +45,7 @@ class Library:
         assert isinstance(dynamic, DynamicSection)
         tags = [(tag.entry.d_tag, tag) for tag in dynamic.iter_tags()]
         self.needed = [t.needed for name, t in tags if name == "DT_NEEDED"]
+        self.paths = [t.runpath for name, t in tags if name == "DT_RUNPATH"]
         self.tags = {name: tag.entry.d_val for name, tag in tags}
         self.headers = {
             header.header.p_type: header.header.p_flags
@@ -56,6 +57,11 @@ class Library:
             for symbol in symbols
             if symbol.entry.st_shndx not in ("SHN_UNDEF", "SHN_ABS")
             if symbol.entry.st_info.bind != "STB_LOCAL" and symbol.name
+        }
+        self.imported = {
+            symbol.name
+            for symbol in symbols
+            if symbol.entry.st_shndx == "SHN_UNDEF"
         }
         versions = file.get_section_by_name(".gnu.version")
         self.unversioned = {
@@ -77,10 +83,21 @@ def hardening(library: Library) -> list[str]:
         wrong.append("is not bound when it is loaded (BIND_NOW)")
     if "DT_TEXTREL" in tags:
         wrong.append("has relocations in its text (TEXTREL)")
+    # An empty part is the folder that a program is run in.
+    if "DT_RPATH" in tags or not all(
+        part.startswith("$ORIGIN")
+        for path in library.paths
+        for part in path.split(":")
+    ):
+        wrong.append(f"looks for libraries in {library.paths}")
     if "PT_GNU_RELRO" not in library.headers:
         wrong.append("is writable once relocated (no RELRO)")
     if library.headers.get("PT_GNU_STACK", 1) & 1:
         wrong.append("has an executable stack")
+    if "__stack_chk_fail" not in library.imported:
+        wrong.append("does not look after its stack (-fstack-protector)")
+    if not any(name.endswith("_chk") for name in library.imported):
+        wrong.append("copies without looking at sizes (_FORTIFY_SOURCE)")
     return [f"{library.name} {what}" for what in wrong]
 
 

@@ -108,6 +108,41 @@ def install() -> None:
     FIRST.rename(PREFIX)
 
 
+def components() -> None:
+    """Each by itself, as a distribution has a package and another of -dev.
+
+    A program that was built with both runs with the first alone.
+    """
+    parts = {}
+    for name in "runtime", "development":
+        folder = SCRATCH / name
+        shutil.rmtree(folder, ignore_errors=True)
+        run(
+            *("cmake", "--install", BUILD, "--prefix", folder),
+            *("--component", name),
+        )
+        parts[name] = tree_of(folder).splitlines()
+    wanted = (HERE / "tree.txt").read_text().splitlines()
+    if sorted(parts["runtime"] + parts["development"]) != sorted(wanted):
+        differ("both components", str(parts), "the lines of tree.txt, once")
+    headers = ("include/", "lib/cmake/", "lib/pkgconfig/", "share/doc/")
+    for line in wanted:
+        is_header = line.startswith(headers) or line.startswith(
+            "lib/libtilefold.so ->"
+        )
+        if (line in parts["development"]) != is_header:
+            sys.exit(f"{line} is in the wrong component")
+    binary = SCRATCH / "built_with_both"
+    run(
+        *("gcc", EXAMPLES / "gaussian.c", f"-I{PREFIX / 'include'}"),
+        *(f"-L{library_folder()}", "-ltilefold", "-o", binary),
+    )
+    (library,) = (SCRATCH / "runtime").rglob("libtilefold.so.1")
+    check_output(binary, LD_LIBRARY_PATH=str(library.parent))
+    for name in parts:
+        shutil.rmtree(SCRATCH / name)
+
+
 def wheel() -> None:
     """The part that is in a wheel, in a folder of its own."""
     folder = SCRATCH / "wheel"
@@ -203,10 +238,19 @@ def symbols() -> None:
 
 
 def standards() -> None:
-    """The headers by themselves, in each standard, and nothing else of it."""
+    """The headers by themselves, in each standard.
+
+    They find nothing but what lies in include, and the standard library.
+    """
     include = PREFIX / "include"
     own = run("gcc", "-print-file-name=include").strip()
     machine = run("gcc", "-print-multiarch").strip()
+    major = run("g++", "-dumpversion").strip().split(".")[0]
+    standard_cpp = [
+        f"/usr/include/c++/{major}",
+        f"/usr/include/{machine}/c++/{major}",
+    ]
+    of_c = [own, "/usr/include", f"/usr/include/{machine}"]
     for compiler, standard, header in [
         ("gcc", "c99", "tilefold.h"),
         ("gcc", "c11", "tilefold.h"),
@@ -217,15 +261,23 @@ def standards() -> None:
     ]:
         source = SCRATCH / f"{standard}-{header}.c"
         source.write_text(f"#include <tilefold/{header}>\n")
-        only = []
-        if header == "tilefold.h":
-            only = ["-nostdinc", "-isystem", own, "-isystem", "/usr/include"]
-            only += ["-isystem", f"/usr/include/{machine}"]
+        folders = of_c if header == "tilefold.h" else standard_cpp + of_c
         run(
             *(compiler, "-x", "c++" if compiler == "g++" else "c", source),
             *(f"-std={standard}", "-pedantic", "-Wall", "-Wextra", "-Werror"),
-            *("-fsyntax-only", f"-I{include}", *only),
+            *("-fsyntax-only", "-nostdinc", f"-I{include}"),
+            *(word for one in folders for word in ("-isystem", one)),
         )
+    written = {path.name for path in include.rglob("*.h*")}
+    for path in (include / "tilefold").iterdir():
+        for name in re.findall(
+            r'^#include ["<](.+)[">]', path.read_text(), re.M
+        ):
+            where, _, file = name.rpartition("/")
+            if where and not (
+                where in ("tilefold", "dlpack") and file in written
+            ):
+                sys.exit(f"{path.name} includes {name}")
 
 
 def build_project(folder: Path, *settings: str, **variables: str) -> None:
@@ -239,7 +291,7 @@ def build_project(folder: Path, *settings: str, **variables: str) -> None:
 
 
 def find_package(compilers: tuple[str, str] = ("gcc", "g++")) -> None:
-    folder = SCRATCH / f"project of {compilers[0]}"
+    folder = SCRATCH / f"project of {Path(compilers[0]).name}"
     prefix = f"-DCMAKE_PREFIX_PATH={PREFIX}"
     names = {"CC": compilers[0], "CXX": compilers[1]}
     build_project(folder, prefix, **names)
@@ -258,21 +310,34 @@ def find_package(compilers: tuple[str, str] = ("gcc", "g++")) -> None:
         sys.exit(f"version 99 was found:\n{done.stderr}")
 
 
+def clang(name: str) -> str | None:
+    """Clang, which may have its version in its name."""
+    return shutil.which(name) or shutil.which(f"{name}-22")
+
+
 def find_package_clang() -> None:
-    skip_without("clang++")
-    find_package(("clang", "clang++"))
+    compilers = clang("clang"), clang("clang++")
+    if not all(compilers):
+        skip_without("clang++")
+    find_package(compilers)
 
 
 def pkg_config() -> None:
+    """By both compilers that are there, in both languages."""
     program = skip_without("pkg-config")
     variables = {"PKG_CONFIG_PATH": str(library_folder() / "pkgconfig")}
     flags = run(program, "--cflags", "--libs", "tilefold", **variables)
     binary = SCRATCH / "by_pkg_config"
-    run(
-        *("sh", "-c", f'gcc -std=c99 "$1" {flags.strip()} -o "$2"', "sh"),
-        *(EXAMPLES / "gaussian.c", binary),
-    )
-    check_output(binary, **with_library())
+    for compiler, standard, source in [
+        ("gcc", "c99", "gaussian.c"),
+        ("g++", "c++17", "gaussian.cpp"),
+        ("clang", "c99", "gaussian.c"),
+        ("clang++", "c++17", "gaussian.cpp"),
+    ]:
+        if path := clang(compiler) if "clang" in compiler else compiler:
+            words = f'{path} -std={standard} "$1" {flags.strip()} -o "$2"'
+            run("sh", "-c", words, "sh", EXAMPLES / source, binary)
+            check_output(binary, **with_library())
 
 
 def settings_of_build(*names: str) -> list[str]:
@@ -357,7 +422,11 @@ def lib64() -> None:
 
 
 def llvm() -> None:
-    """The compiler's library is found by a variable where it was moved."""
+    """The compiler's library is found by a variable where it was moved.
+
+    The folder that a program is run in is not looked at: whoever can write
+    there could have it run anything.
+    """
     library = library_folder() / "tilefold" / "libtilefold_llvm.so"
     moved = SCRATCH / "moved_llvm.so"
     binary = SCRATCH / "without_llvm"
@@ -369,8 +438,13 @@ def llvm() -> None:
     try:
         nowhere = {"TILEFOLD_CACHE_DIR": ""} | with_library()
         check_output(binary, **nowhere, TILEFOLD_LLVM=str(moved))
+        here = SCRATCH / "a folder to be in"
+        for name in library.name, f"tilefold/{library.name}":
+            (here / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(moved, here / name)
         done = subprocess.run(
             [str(binary)],
+            cwd=here,
             env=os.environ | nowhere,
             capture_output=True,
             text=True,
@@ -380,6 +454,7 @@ def llvm() -> None:
         for part in [str(own), "it is not there", "tilefold/libtilefold_llvm"]:
             if done.returncode != 1 or part not in done.stderr:
                 sys.exit(f"{part!r} is not said:\n{done.stderr}")
+        shutil.rmtree(here)
     finally:
         moved.rename(library)
 

@@ -88,6 +88,35 @@ def test_without_llvm_a_new_formula_is_an_error(tmp_path, without_llvm):
     run(program, without_llvm | {"TILEFOLD_CACHE_DIR": str(tmp_path)}, "-S")
 
 
+def test_no_library_is_looked_for_where_a_program_runs(tmp_path):
+    """Files of the libraries' names, which no loader would take in silence."""
+    for name in (
+        "libcuda.so.1",
+        "libnvrtc.so",
+        "libnvrtc.so.13",
+        "libsleef.so.3",
+    ):
+        (tmp_path / name).write_bytes(b"no library")
+    shutil.copy(tmp_path / "libcuda.so.1", tmp_path / "libtilefold_llvm.so")
+    program = (
+        "import os\n"
+        f"os.chdir({str(tmp_path)!r})\n" + SUM + "import tilefold\n"
+        "session = tilefold.Session(tilefold.Options(devices='cuda:0'))\n"
+        "try:\n"
+        "    tilefold.reduce('sum_j x_j', x=np.ones(3), session=session)\n"
+        "except tilefold.DeviceError as error:\n"
+        "    assert 'invalid ELF' not in str(error), error\n"
+        "    assert 'too short' not in str(error), error\n"
+        "maps = open('/proc/self/maps').read()\n"
+        "assert os.getcwd() not in maps\n"
+    )
+    environment = {
+        k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"
+    }
+    cache = {"TILEFOLD_CACHE_DIR": str(tmp_path / "cache")}
+    assert run(program, environment | cache) == ""
+
+
 @pytest.mark.parametrize("home", [None, "/nonexistent", "/proc"])
 def test_a_home_that_is_missing_or_read_only(home):
     environment = {"PATH": os.defpath}

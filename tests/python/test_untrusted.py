@@ -67,6 +67,18 @@ def test_the_bytes_of_a_result(session):
     assert few.shape == (5, 1024)
 
 
+def test_the_memory_of_states(session):
+    """Three rows of a million numbers: few as a result, many as states."""
+    text = "sum_j outer(onehot(s_i, {0}), onehot(s_j, {0}))"
+    rows = np.zeros(3)
+    assert "the memory of its threads" in refused(
+        session, text.format(1024), s=rows
+    )
+    few = tilefold.reduce(text.format(64), session=session, s=rows)
+    assert few.shape == (3, 4096)
+    assert few[0, 0] == 3
+
+
 def test_a_refused_formula_leaves_the_session_as_it_was(session):
     test_the_length_of_a_formula(session)
     test_formulas_of_usual_cost_are_computed(session)

@@ -96,6 +96,11 @@ tilefold_outcome guarded(tilefold_bytes* result, Work work) {
     throw std::runtime_error(std::string("LLVM: ") + reason);
 }
 
+/// Where the reserve is used up within a pass, too, LLVM would end the process.
+[[noreturn]] void starve(void*, const char*, bool) {
+    throw std::bad_alloc();
+}
+
 tilefold_outcome compile(const char* graph, std::size_t graph_size,
                          const char* plan, std::size_t plan_size,
                          tilefold_caller caller, tilefold_bytes* result) {
@@ -128,6 +133,7 @@ tilefold_llvm_get_backend(void) {
         tilefold::llvm_backend::explain, tilefold::llvm_backend::release};
     [[maybe_unused]] static const bool installed = [] {
         llvm::install_fatal_error_handler(tilefold::llvm_backend::fail_instead);
+        llvm::install_bad_alloc_error_handler(tilefold::llvm_backend::starve);
         return true;
     }();
     return &backend;

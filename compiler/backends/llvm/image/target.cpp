@@ -81,23 +81,36 @@ Owned<llvm::TargetMachine> make_machine(Isa isa) {
 
 namespace {
 
-/// Analyses of one run of passes, wired to one another.
-struct Analyses {
-    llvm::LoopAnalysisManager loops;
-    llvm::FunctionAnalysisManager functions;
-    llvm::CGSCCAnalysisManager components;
-    llvm::ModuleAnalysisManager modules;
-
-    Analyses(llvm::TargetMachine& machine,
-             llvm::PassInstrumentationCallbacks& callbacks) {
+/// Passes over one function after the other, with analyses that are wired to
+/// one another.
+class Passes {
+public:
+    Passes(llvm::TargetMachine& machine, const tilefold_caller& caller) {
+        callbacks_.registerBeforeNonSkippedPassCallback(
+            [&caller](llvm::StringRef, const llvm::Any&) { go_on(caller); });
         llvm::PassBuilder builder(&machine, llvm::PipelineTuningOptions(),
-                                  std::nullopt, &callbacks);
-        builder.registerModuleAnalyses(modules);
-        builder.registerCGSCCAnalyses(components);
-        builder.registerFunctionAnalyses(functions);
-        builder.registerLoopAnalyses(loops);
-        builder.crossRegisterProxies(loops, functions, components, modules);
+                                  std::nullopt, &callbacks_);
+        builder.registerModuleAnalyses(modules_);
+        builder.registerCGSCCAnalyses(components_);
+        builder.registerFunctionAnalyses(functions_);
+        builder.registerLoopAnalyses(loops_);
+        builder.crossRegisterProxies(loops_, functions_, components_, modules_);
+        passes_.addPass(llvm::PromotePass());
+        passes_.addPass(llvm::EarlyCSEPass(true));
+        passes_.addPass(llvm::createFunctionToLoopPassAdaptor(
+            llvm::LICMPass(llvm::LICMOptions()), true));
+        passes_.addPass(llvm::DCEPass());
     }
+
+    void run(llvm::Function& function) { passes_.run(function, functions_); }
+
+private:
+    llvm::PassInstrumentationCallbacks callbacks_;
+    llvm::LoopAnalysisManager loops_;
+    llvm::FunctionAnalysisManager functions_;
+    llvm::CGSCCAnalysisManager components_;
+    llvm::ModuleAnalysisManager modules_;
+    llvm::FunctionPassManager passes_;
 };
 
 } // namespace
@@ -106,23 +119,17 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, Isa isa,
               const tilefold_caller& caller) {
     module.setTargetTriple(machine.getTargetTriple());
     module.setDataLayout(machine.createDataLayout());
-    llvm::PassInstrumentationCallbacks callbacks;
-    callbacks.registerBeforeNonSkippedPassCallback(
-        [&](llvm::StringRef, const llvm::Any&) { go_on(caller); });
-    Analyses analyses(machine, callbacks);
-    llvm::FunctionPassManager passes;
-    passes.addPass(llvm::PromotePass());
-    passes.addPass(llvm::EarlyCSEPass(true));
-    passes.addPass(llvm::createFunctionToLoopPassAdaptor(
-        llvm::LICMPass(llvm::LICMOptions()), true));
-    passes.addPass(llvm::DCEPass());
-    for (llvm::Function& function : module)
-        if (!function.isDeclaration()) {
-            passes.run(function, analyses.functions);
-            go_on(caller);
-            cut_into_stages(function, row_of(isa).registers);
-            cut_long_blocks(function);
-        }
+    Owned<Passes> passes(new Passes(machine, caller));
+    const auto work = [&] {
+        for (llvm::Function& function : module)
+            if (!function.isDeclaration()) {
+                passes->run(function);
+                go_on(caller);
+                cut_into_stages(function, row_of(isa).registers);
+                cut_long_blocks(function);
+            }
+    };
+    unless_early(work, passes);
 }
 
 namespace {

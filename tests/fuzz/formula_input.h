@@ -1,10 +1,11 @@
-// tests/fuzz/target.h - what is fuzzed: a formula and the types of its
+// tests/fuzz/formula_input.h - what is fuzzed: a formula and the types of its
 // arguments, from text to the key, as the runtime goes.
 #pragma once
 
 #include "compiler/pipeline.h"
 #include "formulas/keops_syntax.h"
 #include "tests/formulas/random_tree.h"
+#include "tests/fuzz/harness.h"
 
 #include <cstdint>
 #include <string>
@@ -24,11 +25,9 @@ struct Input {
 Input random_input(Random& random);
 std::string describe(const Input& input);
 
-/// How far an input came.
-enum class Reached { Refused, ParsedFormula, Compiled };
-
-/// Parses, builds, compiles and explains. A refusal is an outcome; whatever
-/// else is thrown, InternalError included, leaves this function as it is.
+/// Parses (half of the way), builds, compiles and explains. A refusal is an
+/// outcome; whatever else is thrown, InternalError included, leaves this
+/// function as it is.
 Reached run(const Input& input);
 
 } // namespace tilefold::tests

@@ -1,5 +1,5 @@
-// tests/fuzz/target.cpp - from text to the key, as the runtime goes.
-#include "tests/fuzz/target.h"
+// tests/fuzz/formula_input.cpp - from text to the key, as the runtime goes.
+#include "tests/fuzz/formula_input.h"
 
 #include "compiler/backends/cpu/lower/explain.h"
 #include "compiler/ir/text.h"
@@ -213,9 +213,9 @@ Reached run(const Input& input) {
         std::mutex mutex;
         const ParsedFormula parsed = parsed_of(input, mutex);
         print(parsed.tree());
-        reached = Reached::ParsedFormula;
+        reached = Reached::Half;
         compile_input(input, parsed, types_for(input, parsed));
-        reached = Reached::Compiled;
+        reached = Reached::End;
     } catch (const Error& error) {
         if (error.family() == Family::Internal)
             throw;

@@ -5,15 +5,20 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <malloc.h>
 
 namespace {
 
 // Plain numbers: a thread's variables that are made when first used would
 // allocate.
 thread_local std::int64_t before = -1, left = 0, failed = 0;
+thread_local bool has_some = false;
 
-bool fails() {
-    if (before < 0)
+/// A block that is given back is memory for whoever asks for less.
+constexpr std::size_t large = std::size_t(16) << 20;
+
+bool fails(std::size_t size) {
+    if (before < 0 || (has_some && size < large))
         return false;
     if (before > 0) {
         --before;
@@ -34,6 +39,7 @@ namespace tilefold::test {
 void let_allocations_fail(std::int64_t first, std::int64_t count) {
     failed = 0;
     left = count;
+    has_some = false;
     before = first;
 }
 
@@ -50,21 +56,29 @@ void* __libc_malloc(std::size_t size);
 void* __libc_calloc(std::size_t number, std::size_t size);
 void* __libc_realloc(void* memory, std::size_t size);
 void* __libc_memalign(std::size_t alignment, std::size_t size);
+void __libc_free(void* memory);
 
 void* malloc(std::size_t size) {
-    return fails() ? nullptr : __libc_malloc(size);
+    return fails(size) ? nullptr : __libc_malloc(size);
 }
 
 void* calloc(std::size_t number, std::size_t size) {
-    return fails() ? nullptr : __libc_calloc(number, size);
+    return fails(number * size) ? nullptr : __libc_calloc(number, size);
 }
 
 void* realloc(void* memory, std::size_t size) {
-    return fails() ? nullptr : __libc_realloc(memory, size);
+    return fails(size) ? nullptr : __libc_realloc(memory, size);
 }
 
 void* aligned_alloc(std::size_t alignment, std::size_t size) {
-    return fails() ? nullptr : __libc_memalign(alignment, size);
+    return fails(size) ? nullptr : __libc_memalign(alignment, size);
+}
+
+void free(void* memory) {
+    if (before == 0 && left > 0 && memory &&
+        malloc_usable_size(memory) >= large)
+        has_some = true;
+    __libc_free(memory);
 }
 
 } // extern "C"

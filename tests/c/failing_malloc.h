@@ -6,7 +6,8 @@
 namespace tilefold::test {
 
 /// From now on the allocation of this thread that is number `first`, and the
-/// ones after it, fail: `count` of them. Other threads' never do.
+/// ones after it, fail: `count` of them, until a block of 16 MB or more is
+/// given back, and then large ones. Other threads' never do.
 void let_allocations_fail(std::int64_t first, std::int64_t count);
 /// Ends that; how many failed.
 std::int64_t stop_failing();

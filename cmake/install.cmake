@@ -54,8 +54,12 @@ tilefold_install_development(
   COMPONENT development)
 install(FILES README.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
-install(FILES LICENSE
+# With those of what is linked into the libraries.
+install(FILES LICENSE third_party.def
   DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/tilefold COMPONENT runtime)
+install(DIRECTORY licenses/
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/tilefold COMPONENT runtime
+  FILES_MATCHING PATTERN "*.txt")
 if(TARGET tilefold_llvm)
   install(TARGETS tilefold_llvm
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tilefold COMPONENT runtime)

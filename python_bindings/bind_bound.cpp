@@ -153,6 +153,10 @@ ArgumentError
     By a call, for a tensor that ``resize_`` or ``set_`` gave other memory,
     where an array of indices leaves its table, and while another call runs.
 
+See Also
+--------
+Formula.bind : what makes one.
+
 Examples
 --------
 >>> x = np.array([0.0, 1.0])

@@ -416,6 +416,11 @@ derivation : sequence, optional
 session : Session, optional
     Whose threads, options and kernels calls have; the default one.
 
+Raises
+------
+FormulaError
+    Where the text cannot be read, or reads two ways; with a caret.
+
 See Also
 --------
 compile, reduce, Bound

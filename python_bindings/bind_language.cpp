@@ -147,7 +147,8 @@ std::string natural_spelling(const std::string& formula,
                              const std::string& reduction, int axis,
                              const std::string& formula2, int opt_arg) {
     if (axis != 0 && axis != 1)
-        fail(Code::KernelAxis, {"natural_spelling", std::to_string(axis)});
+        fail(Code::BadOption, {"axis", std::to_string(axis),
+                               "pass 0 to reduce over i, or 1 over j"});
     KeopsReduction reduced{
         reduction, axis == 0 ? ast::Axes::I : ast::Axes::J, formula2, {}};
     if (opt_arg != 0)

@@ -60,6 +60,10 @@ constexpr const char* statistics_doc =
 From ``tilefold.stats()`` or ``Session.stats``; they count from when the
 session began.
 
+See Also
+--------
+stats, Session.stats
+
 Examples
 --------
 >>> session = tilefold.Session(tilefold.Options(cache_directory=""))
@@ -85,6 +89,11 @@ Raises
 ------
 ArgumentError
     For options that do not fit this machine.
+
+See Also
+--------
+Options : what a session is set to.
+stats : what a session has done.
 
 Examples
 --------

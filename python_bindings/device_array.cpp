@@ -132,6 +132,10 @@ in ``tensor = torch.from_dlpack(result)``. C-contiguous. Work that wrote it may
 still be queued on its stream; whoever takes it through DLPack waits there by
 itself.
 
+See Also
+--------
+Formula : whose calls give it.
+
 Examples
 --------
 >>> hasattr(tilefold.DeviceArray, "__dlpack__")

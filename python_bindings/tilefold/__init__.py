@@ -21,7 +21,6 @@ from tilefold._core import (
     Statistics,
 )
 from tilefold._core import version as __version__
-from tilefold.clusters import Clusters
 from tilefold.compiled import (
     compile,  # noqa: A004
     explain,
@@ -43,12 +42,6 @@ from tilefold.errors import (
     RowError,
     ShapeError,
 )
-from tilefold.kernel import Kernel, kernel
-from tilefold.lazy import lazy
-from tilefold.lazy_value import Lazy
-from tilefold.neighbors import Neighbors, radius_neighbors
-from tilefold.quantization import Quantized, quantize
-from tilefold.ranges import Ranges
 from tilefold.roles import Pm, Vi, Vj
 
 __all__ = [
@@ -100,32 +93,45 @@ __all__ = [
 
 
 if _typing.TYPE_CHECKING:
+    from tilefold import files as files
+    from tilefold import solve as solve
+    from tilefold import threads as threads
+    from tilefold import trace as trace
     from tilefold.citation import cite
+    from tilefold.clusters import Clusters
+    from tilefold.kernel_matrix import Kernel, kernel
+    from tilefold.lazy_arrays import lazy
+    from tilefold.lazy_value import Lazy
+    from tilefold.neighbors import Neighbors, radius_neighbors
+    from tilefold.quantization import Quantized, quantize
+    from tilefold.ranges import Ranges
     from tilefold.reduction import Reduction
     from tilefold.result_types import ArgumentType, ResultType
     from tilefold.sdk import get_cmake_dir, get_include, get_library
     from tilefold.states import State
 
-_show_call()
-
 
 def _own(value: object) -> None:
-    """Says that a class or function is of the package, where it is found.
-
-    Classes in C++ stay as they are: their stub is of their module.
-    """
-    module = getattr(value, "__module__", "")
-    if module.startswith("tilefold.") and module != "tilefold._core":
+    """Says that a class or function is of the package, where it is found."""
+    if getattr(value, "__module__", "").startswith("tilefold."):
         value.__module__ = __name__
 
 
 for _name in __all__:
     _own(globals().get(_name))
 del _name
+_show_call()
 
-# Members of modules that are imported where they are wanted.
-_CLASSES = {
+# Members of modules that are imported where they are wanted. No module has
+# the name of a member: its import would put it in the member's place.
+_MEMBERS = {
     "ArgumentType": "result_types",
+    "Clusters": "clusters",
+    "Kernel": "kernel_matrix",
+    "Lazy": "lazy_value",
+    "Neighbors": "neighbors",
+    "Quantized": "quantization",
+    "Ranges": "ranges",
     "Reduction": "reduction",
     "ResultType": "result_types",
     "State": "states",
@@ -133,6 +139,10 @@ _CLASSES = {
     "get_cmake_dir": "sdk",
     "get_include": "sdk",
     "get_library": "sdk",
+    "kernel": "kernel_matrix",
+    "lazy": "lazy_arrays",
+    "quantize": "quantization",
+    "radius_neighbors": "neighbors",
 }
 # Modules that are imported where they are wanted.
 _MODULES = (
@@ -148,15 +158,17 @@ _MODULES = (
     "pandas",
     "scipy",
     "sklearn",
+    "solve",
     "threads",
     "torch",
+    "trace",
 )
 
 
 def __getattr__(name: str) -> _typing.Any:
-    """The modules, and classes, that are imported where they are wanted."""
-    if name in _CLASSES:
-        module = _importlib.import_module(f"tilefold.{_CLASSES[name]}")
+    """The modules, and members of others, that are imported when wanted."""
+    if name in _MEMBERS:
+        module = _importlib.import_module(f"tilefold.{_MEMBERS[name]}")
         _own(getattr(module, name))
         return globals().setdefault(name, getattr(module, name))
     missing = f"module 'tilefold' has no attribute {name!r}"
@@ -169,4 +181,4 @@ def __getattr__(name: str) -> _typing.Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES, *_CLASSES})
+    return sorted({*globals(), *_MODULES, *_MEMBERS})

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 import numpy
 import numpy.typing
 
+from tilefold.array_types import Keyword
 from tilefold.result_types import ResultType
 
 
@@ -52,8 +53,8 @@ class Options:
         pairs on), and keeps the fastest in the cache.
     untrusted : bool, optional
         True limits what a formula that a stranger wrote may
-        cost: its length, the time and memory of its compile, the bytes of a
-        result. What goes beyond is refused.
+        cost: its length, the time and memory of its compile, the bytes of
+        states and of a result. What goes beyond is refused.
     cuda_driver : str, optional
         TILEFOLD_CUDA_DRIVER, else "libcuda.so.1": NVIDIA's
         driver, opened when an array on a GPU is first met.
@@ -97,7 +98,15 @@ class Options:
     Raises
     ------
     ArgumentError
-        For a value that is not one of these.
+        For a value out of range.
+    DeviceError
+        For an instruction set that is not known.
+    TypeError
+        For a value of another type, and for other names.
+
+    See Also
+    --------
+    Session : what has them for all of its calls.
 
     Examples
     --------
@@ -191,6 +200,10 @@ class Statistics:
     From ``tilefold.stats()`` or ``Session.stats``; they count from when the
     session began.
 
+    See Also
+    --------
+    stats, Session.stats
+
     Examples
     --------
     >>> session = tilefold.Session(tilefold.Options(cache_directory=""))
@@ -275,6 +288,11 @@ class Session:
     ArgumentError
         For options that do not fit this machine.
 
+    See Also
+    --------
+    Options : what a session is set to.
+    stats : what a session has done.
+
     Examples
     --------
     >>> session = tilefold.Session(tilefold.Options(threads=2))
@@ -333,6 +351,10 @@ class Bound:
         By a call, for a tensor that ``resize_`` or ``set_`` gave other memory,
         where an array of indices leaves its table, and while another call runs.
 
+    See Also
+    --------
+    Formula.bind : what makes one.
+
     Examples
     --------
     >>> x = np.array([0.0, 1.0])
@@ -390,6 +412,10 @@ class DeviceArray:
     in ``tensor = torch.from_dlpack(result)``. C-contiguous. Work that wrote it may
     still be queued on its stream; whoever takes it through DLPack waits there by
     itself.
+
+    See Also
+    --------
+    Formula : whose calls give it.
 
     Examples
     --------
@@ -458,6 +484,11 @@ class Formula:
     session : Session, optional
         Whose threads, options and kernels calls have; the default one.
 
+    Raises
+    ------
+    FormulaError
+        Where the text cannot be read, or reads two ways; with a caret.
+
     See Also
     --------
     compile, reduce, Bound
@@ -473,7 +504,7 @@ class Formula:
     (2, 4)
     """
 
-    def __call__(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> Any:
+    def __call__(self, arguments: Mapping[str, Keyword] = ..., /, **arrays: Keyword) -> Any:
         """The formula of these arrays; keywords as the class says."""
 
     def __init__(self, text: str | bytes, derivation: Sequence[tuple[int, list[str], str, bool]] = ..., session: Session | None = None) -> None: ...
@@ -508,13 +539,13 @@ class Formula:
 
     def _axes_of_result(self, declared: Mapping[str, int]) -> int: ...
 
-    def explain(self, arguments: Mapping[str, Any] = ..., /, *, gpu: str = ..., **arrays: Any) -> str:
+    def explain(self, arguments: Mapping[str, Keyword] = ..., /, *, gpu: str = ..., **arrays: Keyword) -> str:
         """Tells every stage from the reading of the text to the assembly."""
 
-    def plans(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> list[str]:
+    def plans(self, arguments: Mapping[str, Keyword] = ..., /, **arrays: Keyword) -> list[str]:
         """Lists the plans that ``Options(plan=...)`` may force."""
 
-    def check(self, arguments: Mapping[str, Any] = ..., /, *, rows: int = 64, **arrays: Any) -> float:
+    def check(self, arguments: Mapping[str, Keyword] = ..., /, *, rows: int = 64, **arrays: Keyword) -> float:
         """Compares a call with one that goes pair by pair in float64."""
 
     def _program(self, arguments: dict[str, Any], settings: dict[str, Any], chosen: bool = False) -> dict[str, Any]: ...
@@ -527,7 +558,7 @@ class Formula:
     def names(self) -> list[tuple[str, int]]:
         """Arguments and their axes: 0 none, 1 i, 2 j, 3 both."""
 
-    def bind(self, arguments: Mapping[str, Any] = ..., /, **arrays: Any) -> Bound:
+    def bind(self, arguments: Mapping[str, Keyword] = ..., /, **arrays: Keyword) -> Bound:
         """Binds the formula to its arrays, to be called without arguments."""
 
     def grad(self, names: str | Sequence[str], *, cotangent: str = 'grad', value: bool = False) -> Formula:
@@ -565,6 +596,8 @@ def _kernels(formula: Formula, arguments: dict[str, Any], settings: dict[str, An
     The kernels that a call runs, or that make the formula's pairs dense, and
     how the call is cut for them.
     """
+
+language_version: str
 
 def language() -> list[tuple[str, list[tuple[str, str]]]]:
     """(title, [(spelling, meaning), …]) for each table."""

@@ -29,7 +29,7 @@ from tilefold.slices import changed
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tilefold.kernel import Kernel
+    from tilefold.kernel_matrix import Kernel
 
 __all__ = ["ArrayConventions"]
 
@@ -74,6 +74,11 @@ class ArrayConventions:
         -------
         Kernel
             Of arrays that their library has moved.
+
+        Raises
+        ------
+        ValueError, RuntimeError
+            For a device that the library of the arrays does not know or have.
 
         Examples
         --------

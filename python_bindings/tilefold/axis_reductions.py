@@ -135,7 +135,11 @@ def softmax_over(kernel: Any, axis: Any, values: Any) -> Any:
 
 
 def best_over(
-    kernel: Any, name: str, axis: Any, count: int = 0, keepdims: bool = False
+    kernel: Any,
+    name: str,
+    axis: Any,
+    count: int | None,
+    keepdims: bool = False,
 ) -> Any:
     """Argmin and the like, over one axis: of points, or of components."""
     pair = kernel._pair

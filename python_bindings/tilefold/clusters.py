@@ -13,13 +13,16 @@ apart, by their bounding spheres, do not.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilefold import _core
-from tilefold.kernel import kernel
+from tilefold.kernel_matrix import kernel
 from tilefold.ranges import Ranges, intervals
+
+if TYPE_CHECKING:
+    from tilefold.array_types import ArrayLike
 
 __all__ = ["Clusters"]
 
@@ -62,6 +65,8 @@ class Clusters:
     (3,)
     """
 
+    __module__ = "tilefold"  # where it is found
+
     __slots__ = {  # noqa: RUF023 - in the order in which they are told
         "__weakref__": "What weak references keep.",
         "order": "The numbers of the points, tile after tile: int64, (N,).",
@@ -72,7 +77,10 @@ class Clusters:
     }
 
     def __init__(
-        self, points: Any, size: float | None = None, labels: Any = None
+        self,
+        points: ArrayLike,
+        size: float | None = None,
+        labels: ArrayLike | None = None,
     ) -> None:
         given = np.asarray(points)
         width = int(np.prod(given.shape[1:]))
@@ -107,12 +115,18 @@ class Clusters:
         Parameters
         ----------
         values : array of shape (N, ...)
-            One for each point, in the order in which the points were given.
+            One for each point, of any dtype, in the order in which the points
+            were given.
 
         Returns
         -------
         array of shape (N, ...)
             The same values, tile after tile: ``values[order]``.
+
+        Raises
+        ------
+        ArgumentError
+            For fewer or more values than points.
 
         Examples
         --------
@@ -120,6 +134,7 @@ class Clusters:
         >>> a.sort(np.array([10, 20, 30]))
         array([10, 30, 20])
         """
+        self._require_one_each(values)
         return values[self.order]
 
     def unsort(self, values: Any) -> Any:
@@ -128,12 +143,17 @@ class Clusters:
         Parameters
         ----------
         values : array of shape (N, ...)
-            One for each point, tile after tile.
+            One for each point, of any dtype, tile after tile.
 
         Returns
         -------
         array of shape (N, ...)
             The same values, in the order in which the points were given.
+
+        Raises
+        ------
+        ArgumentError
+            For fewer or more values than points.
 
         Examples
         --------
@@ -141,9 +161,19 @@ class Clusters:
         >>> a.unsort(np.array([10, 30, 20]))
         array([10, 20, 30])
         """
+        self._require_one_each(values)
         back = np.empty_like(self.order)
         back[self.order] = np.arange(len(back))
         return values[back]
+
+    def _require_one_each(self, values: Any) -> None:
+        if len(values) != len(self.order):
+            _core.fail(
+                "BadOption",
+                "values",
+                f"an array of {len(values)}",
+                f"pass one for each of the {len(self.order)} points",
+            )
 
     def near(self, other: Clusters, distance: float) -> Ranges:
         """Finds the pairs of tiles that may have points within a distance.
@@ -163,6 +193,13 @@ class Clusters:
         -------
         Ranges
             For reductions of both ``points``.
+
+        Raises
+        ------
+        ShapeError
+            For points of another number of components.
+        DTypeError
+            For a distance that is no number.
 
         Examples
         --------
@@ -191,7 +228,7 @@ class Clusters:
             intervals("j", other.offsets)[near.indices],
         )
 
-    def ranges(self, other: Clusters, visit: Any) -> Ranges:
+    def ranges(self, other: Clusters, visit: ArrayLike) -> Ranges:
         """Makes the ranges of pairs of tiles that are named.
 
         Parameters
@@ -209,7 +246,9 @@ class Clusters:
         Raises
         ------
         ArgumentError
-            For another shape or dtype.
+            For another shape.
+        DTypeError
+            For another dtype.
 
         Examples
         --------

@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from tilefold import _core
-from tilefold.frameworks import is_read_by_dynamo, leave_graph
-from tilefold.kernel import made_in_graphs_by
+from tilefold.frameworks import (
+    is_read_by_dynamo,
+    leave_graph,
+    makes_kernels_in_graphs,
+)
 from tilefold.methods import (
     PUBLIC,
     put,
@@ -25,7 +28,9 @@ from tilefold.methods import (
 from tilefold.threads import register_if_loaded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from tilefold.array_types import Keyword
 
 __all__ = [
     "compile",
@@ -94,7 +99,12 @@ def compile(  # noqa: A001
     return found
 
 
-def reduce(formula: str | bytes, /, *mapping: Any, **arrays: Any) -> Any:
+def reduce(
+    formula: str | bytes,
+    /,
+    *mapping: Mapping[str, Keyword],
+    **arrays: Keyword,
+) -> Any:
     """Computes a formula over pairs of points, of which none is stored.
 
     Parameters
@@ -106,7 +116,8 @@ def reduce(formula: str | bytes, /, *mapping: Any, **arrays: Any) -> Any:
     **arrays : array
         Arguments by their names in the formula, of one library. Shapes (N,),
         (N, D) or (..., N, D) on i or j; (), (D,), (R, C) or (..., R, C) for
-        parameters. Settings of ``Formula`` go here too: ``out``,
+        parameters; of any dtype of numbers or bool. Settings of ``Formula`` go
+        here too: ``out``,
         ``accumulate``, ``session``, ``options``, ``ranges``, ``sum_batch`` and
         ``batch_rank``.
 
@@ -148,9 +159,9 @@ def reduce(formula: str | bytes, /, *mapping: Any, **arrays: Any) -> Any:
 def explain(
     formula: str | bytes,
     /,
-    *mapping: Any,
+    *mapping: Mapping[str, Keyword],
     gpu: str = "",
-    **arrays: Any,
+    **arrays: Keyword,
 ) -> str:
     """Tells every stage from the reading of a formula to its assembly.
 
@@ -178,14 +189,19 @@ def explain(
     FormulaError, ShapeError, DTypeError, ArgumentError
         As ``reduce`` raises them.
 
+    See Also
+    --------
+    Formula.explain : the same of a formula that was compiled.
+    Formula.plans : the plans that the cost model chose from.
+
     Examples
     --------
     >>> text = tilefold.explain("sum_j |x_i - x_j|", x=np.zeros((9, 3)))
     >>> "sum" in text
     True
     """
-    more = {"gpu": gpu} if gpu else {}
-    return _core.explain(formula, *mapping, **more, **arrays)
+    given: dict[str, Any] = {**arrays, "gpu": gpu} if gpu else arrays
+    return _core.explain(formula, *mapping, **given)
 
 
 def stats(session: _core.Session | None = None) -> _core.Statistics:
@@ -251,6 +267,11 @@ def natural_spelling(
     FormulaError
         For what cannot be read, or has no equivalent.
 
+    See Also
+    --------
+    compile, reduce, kernel
+    Vi, Vj, Pm : for formulas of KeOps that are taken as they are.
+
     Examples
     --------
     >>> tilefold.natural_spelling(
@@ -270,7 +291,7 @@ def natural_spelling(
     )
 
 
-@made_in_graphs_by
+@makes_kernels_in_graphs
 def _kernel_in_graph(*given: Any) -> Any:
     """What `tilefold.kernel` gives where Dynamo reads the call."""
     from tilefold.torch.graphs import kernel
@@ -286,12 +307,15 @@ def __call__(self: _core.Formula, /, *mapping: Any, **arrays: Any) -> Any:  # no
     *mapping : Mapping
         The arrays by name, as one mapping in the place of keywords.
     **arrays : array
-        Arguments by their names, and settings.
+        Arguments by their names, and settings: shapes and dtypes as in
+        ``Formula``.
 
     Returns
     -------
     array or float
-        The result; a tuple where the formula has several.
+        (N,) or (N, E) after a reduction over j, a number after one over both
+        axes, of NumPy's promotion of the dtypes; a tuple where the formula has
+        several results.
 
     Raises
     ------

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilefold import _core
-from tilefold.kernel import kernel as _kernel
+from tilefold.kernel_matrix import kernel as _kernel
 from tilefold.reduction import Reduction
 
 try:
@@ -32,7 +32,8 @@ except ImportError as _error:
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from tilefold.kernel import Kernel
+    from tilefold.array_types import ArrayLike, Keyword
+    from tilefold.kernel_matrix import Kernel
     from tilefold.lazy_value import Lazy
     from tilefold.ranges import Ranges
 
@@ -41,7 +42,7 @@ __all__ = ["grad", "kernel", "reduce"]
 
 def reduce(
     formula: str | _core.Formula,
-    arguments: Mapping[str, Any] | None = None,
+    arguments: Mapping[str, Keyword] | None = None,
     /,
     *,
     segment: int = 8192,
@@ -49,7 +50,7 @@ def reduce(
     batch_rank: int | None = None,
     options: _core.Options | None = None,
     ranges: Ranges | None = None,
-    **arrays: Any,
+    **arrays: Keyword,
 ) -> Any:
     """Makes the result of a formula as a Dask array, computing nothing yet.
 
@@ -79,7 +80,7 @@ def reduce(
         The pairs that are met, by the numbers of points on the whole axes.
     **arrays : array
         Dask's (arrays, frames), xarray's, or with chunks (Zarr, HDF5), or
-        NumPy's, of the shapes that ``tilefold.reduce`` takes. Those on one axis
+        NumPy's: shapes and dtypes as in ``tilefold.Formula``. Those on one axis
         are rechunked to the chunks of the first.
 
     Returns
@@ -100,6 +101,11 @@ def reduce(
     dask.array.PerformanceWarning
         Where the components of an array are in several chunks.
 
+    See Also
+    --------
+    tilefold.dask.grad, tilefold.dask.kernel
+    tilefold.Reduction : the same in parts, without Dask.
+
     Examples
     --------
     >>> import dask.array as da
@@ -118,16 +124,16 @@ def reduce(
 def grad(
     formula: str | _core.Formula,
     names: str | Sequence[str],
-    arguments: Mapping[str, Any] | None = None,
+    arguments: Mapping[str, Keyword] | None = None,
     /,
     *,
-    cotangent: Any = 1.0,
+    cotangent: ArrayLike = 1.0,
     value: bool = False,
     segment: int = 8192,
     split_every: int | None = None,
     options: _core.Options | None = None,
     ranges: Ranges | None = None,
-    **arrays: Any,
+    **arrays: Keyword,
 ) -> Any:
     """Makes gradients of a formula as Dask arrays, computing nothing yet.
 
@@ -140,7 +146,8 @@ def grad(
     arguments : Mapping, optional
         The arrays by name, as one mapping.
     cotangent : float or array, default 1.0
-        Of the result's shape; a number for all of it. 1 is of its sum.
+        Of the result's shape, (N,) or (N, E), and real; a number for all of it.
+        1 is of its sum.
     value : bool, default False
         Whether the formula's own result comes first.
     segment : int, default 8192
@@ -152,7 +159,7 @@ def grad(
     ranges : Ranges, optional
         The pairs that are met, as ``reduce`` takes them.
     **arrays : array
-        As ``reduce`` takes them.
+        Shapes and dtypes as in ``tilefold.Formula``.
 
     Returns
     -------
@@ -163,6 +170,11 @@ def grad(
     ------
     ArgumentError
         For names that there are not, and what ``reduce`` raises.
+
+    See Also
+    --------
+    tilefold.dask.reduce
+    tilefold.Formula.grad : of arrays that fit into memory.
 
     Examples
     --------
@@ -177,11 +189,12 @@ def grad(
     name = formula._unused_name("grad")
     derived = formula.grad(names, cotangent=name, value=value)
     if any(known == name for known, _ in derived.names):
-        if np.ndim(cotangent) == 0:
+        seed: Any = cotangent
+        if np.ndim(seed) == 0:
             whole = reduce(formula, given, ranges=ranges)
-            numbers = np.asarray(cotangent, whole.dtype)
-            cotangent = np.broadcast_to(numbers, whole.shape)
-        given[name] = cotangent
+            numbers = np.asarray(seed, whole.dtype)
+            seed = np.broadcast_to(numbers, whole.shape)
+        given[name] = seed
     reduction = Reduction(
         derived, segment=segment, options=options, ranges=ranges
     )
@@ -190,12 +203,12 @@ def grad(
 
 def kernel(
     formula: str | _core.Formula | Callable[..., Any] | Lazy,
-    arguments: Mapping[str, Any] | None = None,
+    arguments: Mapping[str, Keyword] | None = None,
     /,
     *,
     options: _core.Options | None = None,
     ranges: Ranges | None = None,
-    **arrays: Any,
+    **arrays: Keyword,
 ) -> Kernel:
     """Makes the lazy (N, M) matrix of a formula, over chunks of points.
 
@@ -215,7 +228,8 @@ def kernel(
     ranges : Ranges, optional
         The pairs that are not 0, as ``tilefold.kernel`` takes them.
     **arrays : array
-        Dask's, or with chunks (Zarr, HDF5), or NumPy's.
+        Dask's, or with chunks (Zarr, HDF5), or NumPy's: shapes and dtypes as in
+        ``tilefold.Formula``.
 
     Returns
     -------
@@ -226,6 +240,11 @@ def kernel(
     ------
     ArgumentError, FormulaError, ShapeError, DTypeError
         As ``tilefold.kernel`` raises them.
+
+    See Also
+    --------
+    tilefold.dask.reduce
+    tilefold.kernel : which takes arrays of Dask, too.
 
     Examples
     --------

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from tilefold.dask_preconditioner import Nystrom
-    from tilefold.kernel import Kernel
+    from tilefold.kernel_matrix import Kernel
 
 __all__ = [
     "call",

@@ -15,7 +15,7 @@ import numpy as np
 from dask.base import compute
 
 if TYPE_CHECKING:
-    from tilefold.kernel import Kernel
+    from tilefold.kernel_matrix import Kernel
 
 __all__ = ["Nystrom", "nystrom"]
 

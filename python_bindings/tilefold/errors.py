@@ -35,6 +35,10 @@ class Error(Exception):
     code : str
         The name of the error, which never changes, such as "UnknownFunction".
 
+    See Also
+    --------
+    ConvergenceWarning : what is told where a result is given nevertheless.
+
     Examples
     --------
     >>> try:
@@ -70,6 +74,11 @@ class FormulaError(Error, ValueError):
     A ``ValueError``, too. Its text shows the formula with a caret at the place,
     and says what may be written in its stead.
 
+    See Also
+    --------
+    Error : what it has beside its text.
+    compile : which reads formulas.
+
     Examples
     --------
     >>> try:
@@ -85,6 +94,11 @@ class ShapeError(Error, ValueError):
 
     A ``ValueError``, too. Its text names the arrays and their shapes, and the
     shapes that would do.
+
+    See Also
+    --------
+    Error : what it has beside its text.
+    Formula : the shapes that a call takes.
 
     Examples
     --------
@@ -102,6 +116,11 @@ class DTypeError(Error, TypeError):
     A ``TypeError``, too. Its text names the array and its dtype, and the dtypes
     that it may be converted to.
 
+    See Also
+    --------
+    Error : what it has beside its text.
+    Formula : what dtype a result has.
+
     Examples
     --------
     >>> try:
@@ -117,6 +136,11 @@ class ArgumentError(Error, TypeError):
 
     A ``TypeError``, too. Its text names the argument and those that the call
     takes.
+
+    See Also
+    --------
+    Error : what it has beside its text.
+    Formula.names : the arguments of a formula.
 
     Examples
     --------
@@ -134,6 +158,11 @@ class RowError(ArgumentError, IndexError):
     An ``ArgumentError`` and an ``IndexError``, so that loops and libraries that
     count up to an ``IndexError`` end as they do with arrays.
 
+    See Also
+    --------
+    Error : what it has beside its text.
+    Kernel : whose rows and columns are meant.
+
     Examples
     --------
     >>> K = tilefold.kernel("|x_i - x_j|", x=np.zeros(3))
@@ -150,6 +179,11 @@ class OutOfMemory(Error, MemoryError):  # noqa: N818
 
     A ``MemoryError``, too. The formula has not run, and no result was changed.
 
+    See Also
+    --------
+    Error : what it has beside its text.
+    Options : ``untrusted`` limits what a formula may take.
+
     Examples
     --------
     >>> try:
@@ -165,6 +199,11 @@ class DeviceError(Error, RuntimeError):
 
     A ``RuntimeError``, too. Of calls with arrays on a GPU, or with
     ``Options(devices=...)``; the text says what was looked for, and where.
+
+    See Also
+    --------
+    Error : what it has beside its text.
+    Options : where a driver and a compiler are looked for.
 
     Examples
     --------
@@ -183,6 +222,11 @@ class Cancelled(Error, RuntimeError):  # noqa: N818
     ``Options(progress=...)`` returns False; what ``out`` holds then is not
     said.
 
+    See Also
+    --------
+    Error : what it has beside its text.
+    Options : ``progress``, the callback.
+
     Examples
     --------
     >>> try:
@@ -199,6 +243,10 @@ class InternalError(Error, RuntimeError):
     A ``RuntimeError``, too. The text says what was found; a report with it, the
     formula, and what ``tilefold doctor`` prints, is welcome.
 
+    See Also
+    --------
+    Error : what it has beside its text.
+
     Examples
     --------
     >>> issubclass(tilefold.InternalError, RuntimeError)
@@ -211,6 +259,10 @@ class ConvergenceWarning(UserWarning):
 
     A ``UserWarning``: the result is returned nevertheless. The text says what
     was reached; more iterations, a ridge or a preconditioner help.
+
+    See Also
+    --------
+    Kernel.solve, Kernel.logdet, Kernel.inv_quad_logdet
 
     Examples
     --------

@@ -21,6 +21,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from tilefold.array_types import ArrayLike
+
     Put = Callable[[BinaryIO], None]
 
 __all__ = ["FORMATS", "FileError", "is_file", "read", "write"]
@@ -31,6 +33,10 @@ class FileError(Exception):
 
     Its text names the file, what was found in it, and which files are read:
     NumPy's .npy and .npz, CSV, and Parquet.
+
+    See Also
+    --------
+    read, write
 
     Examples
     --------
@@ -54,6 +60,10 @@ def is_file(text: str) -> bool:
     -------
     bool
         By the ending alone: the file need not be there.
+
+    See Also
+    --------
+    read : what reads it.
 
     Examples
     --------
@@ -85,6 +95,10 @@ def read(text: str) -> Any:
     OSError
         Where the file cannot be opened.
 
+    See Also
+    --------
+    write, is_file
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -110,13 +124,13 @@ def read(text: str) -> Any:
         raise FileError(f"{path}: {reason}") from error
 
 
-def write(result: Any, path: str, form: str | None = None) -> None:
+def write(result: ArrayLike, path: str, form: str | None = None) -> None:
     """Writes an array to a file, or to the standard output.
 
     Parameters
     ----------
     result : array
-        Of any library; of two dimensions at most for tables.
+        Of any library, shape and dtype; (), (N,) or (N, D) for tables.
     path : str
         The file; "-" is the standard output. Its ending says the form.
     form : {"npy", "npz", "csv", "parquet"}, optional
@@ -128,6 +142,10 @@ def write(result: Any, path: str, form: str | None = None) -> None:
         For a form that there is not, or that cannot hold the array.
     OSError
         Where the file cannot be written.
+
+    See Also
+    --------
+    read, is_file
 
     Examples
     --------

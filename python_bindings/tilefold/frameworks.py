@@ -18,7 +18,7 @@ from tilefold import _core
 from tilefold.roles import bare
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from contextlib import AbstractContextManager
     from typing import Protocol
 else:
@@ -33,7 +33,9 @@ __all__ = [
     "holding",
     "is_exported",
     "is_read_by_dynamo",
+    "kernel_in_graph",
     "leave_graph",
+    "makes_kernels_in_graphs",
     "recording",
     "requires_grad",
     "unrecorded",
@@ -225,6 +227,21 @@ def _all_of(contexts: Iterable[AbstractContextManager[Any]]) -> Iterator[None]:
 
 
 # ---- torch.compile -----------------------------------------------------------
+
+
+_make_kernel: Any = None
+
+
+def makes_kernels_in_graphs(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Says what makes kernels where torch.compile reads: of a layer above."""
+    global _make_kernel
+    _make_kernel = make
+    return make
+
+
+def kernel_in_graph(*given: Any) -> Any:
+    """A kernel, made where torch.compile reads."""
+    return _make_kernel(*given)
 
 
 def is_read_by_dynamo() -> bool:

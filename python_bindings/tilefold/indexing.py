@@ -21,7 +21,7 @@ from tilefold.slices import chosen, is_all, is_integer, listed, numbers_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tilefold.kernel import Kernel
+    from tilefold.kernel_matrix import Kernel
 
 __all__ = ["indexed"]
 

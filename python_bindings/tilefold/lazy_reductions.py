@@ -10,7 +10,7 @@ from tilefold import _core
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tilefold.kernel import Kernel
+    from tilefold.kernel_matrix import Kernel
 
 __all__ = ["LazyReductions"]
 
@@ -460,7 +460,7 @@ class LazyReductions:
         axis : int
             The axis, of points, as NumPy counts those of ``shape``.
         values : array, optional
-            Of the M points on the axis: shape (M,) or (M, E).
+            Numbers of the M points on the axis: shape (M,) or (M, E).
 
         Returns
         -------

@@ -13,7 +13,7 @@ from tilefold import _core
 from tilefold.expression import Shape, is_array, placed, require_one_reading
 from tilefold.frameworks import described, unrecorded
 from tilefold.functions import JOINS, POWERS
-from tilefold.kernel import Kernel, kernel
+from tilefold.kernel_matrix import Kernel, kernel
 from tilefold.lazy_reductions import LazyReductions
 from tilefold.operations import ATTRIBUTES, METHODS, method_call, of_torch
 from tilefold.slices import is_all, is_integer
@@ -115,6 +115,8 @@ class Lazy(LazyReductions, Tracer):
     (array([4., 3.]), array([0, 1]))
     """
 
+    __module__ = "tilefold"  # where it is found
+
     __slots__ = ("_kept", "_value_shape")
 
     def __init__(
@@ -145,6 +147,13 @@ class Lazy(LazyReductions, Tracer):
         -------
         Lazy
             The value, or itself where it is one.
+
+        Raises
+        ------
+        ArgumentError
+            For a kernel.
+        ShapeError
+            For an array that does not say which axis it is on.
 
         Examples
         --------
@@ -220,7 +229,7 @@ class Lazy(LazyReductions, Tracer):
 
         Raises
         ------
-        FormulaError
+        ArgumentError
             For a function that has no meaning here.
 
         Examples
@@ -324,7 +333,7 @@ class Lazy(LazyReductions, Tracer):
 
         Raises
         ------
-        ArgumentError
+        ShapeError
             Where it depends on one axis only.
 
         Examples

@@ -18,7 +18,8 @@ from tilefold import _core
 from tilefold.namespaces import reduced
 
 if TYPE_CHECKING:
-    from tilefold.kernel import Kernel
+    from tilefold.array_types import ArrayLike
+    from tilefold.kernel_matrix import Kernel
 
 __all__ = ["LinearOperatorMethods", "is_linear_operator"]
 
@@ -41,7 +42,7 @@ class LinearOperatorMethods:
 
     # ---- products -----------------------------------------------------------
 
-    def dot(self, other: Any) -> Any:
+    def dot(self, other: ArrayLike) -> Any:
         """Multiplies the kernel with an array: ``K @ other``.
 
         Parameters
@@ -54,6 +55,13 @@ class LinearOperatorMethods:
         array
             Shape (N,) or (N, E).
 
+        Raises
+        ------
+        ShapeError
+            For another number of values.
+        ArgumentError
+            For another kernel.
+
         Examples
         --------
         >>> K = tilefold.kernel("|x_i - x_j|", x=np.array([0.0, 1.0]))
@@ -62,13 +70,13 @@ class LinearOperatorMethods:
         """
         return self._kernel_itself() @ other
 
-    def matvec(self, x: Any) -> Any:
+    def matvec(self, x: ArrayLike) -> Any:
         """Multiplies the kernel with a vector, as SciPy's linear operators do.
 
         Parameters
         ----------
         x : array of shape (M,) or (M, 1)
-            The vector.
+            The vector, of any dtype of numbers.
 
         Returns
         -------
@@ -88,13 +96,13 @@ class LinearOperatorMethods:
         """
         return self._product("matvec", x, vectors=True)
 
-    def matmat(self, x: Any) -> Any:
+    def matmat(self, x: ArrayLike) -> Any:
         """Multiplies the kernel with all columns of a matrix, in one pass.
 
         Parameters
         ----------
         x : array of shape (M, E)
-            The columns.
+            The columns, of any dtype of numbers.
 
         Returns
         -------
@@ -115,13 +123,13 @@ class LinearOperatorMethods:
         """
         return self._product("matmat", x, vectors=False)
 
-    def rmatvec(self, x: Any) -> Any:
+    def rmatvec(self, x: ArrayLike) -> Any:
         """Multiplies the conjugate transpose with a vector, as SciPy's do.
 
         Parameters
         ----------
         x : array of shape (N,) or (N, 1)
-            The vector.
+            The vector, of any dtype of numbers.
 
         Returns
         -------
@@ -141,13 +149,13 @@ class LinearOperatorMethods:
         """
         return self._product("rmatvec", x, vectors=True)
 
-    def rmatmat(self, x: Any) -> Any:
+    def rmatmat(self, x: ArrayLike) -> Any:
         """Multiplies the conjugate transpose with all columns of a matrix.
 
         Parameters
         ----------
         x : array of shape (N, E)
-            The columns.
+            The columns, of any dtype of numbers.
 
         Returns
         -------
@@ -236,7 +244,7 @@ class LinearOperatorMethods:
         Returns
         -------
         array or float
-            One number; of batches, an array of shape (...,).
+            One number, (); of batches, an array of their shape.
 
         Raises
         ------

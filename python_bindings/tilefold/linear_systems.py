@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilefold import solve as systems
 from tilefold.errors import ConvergenceWarning
 from tilefold.frameworks import recording
+
+if TYPE_CHECKING:
+    from tilefold.array_types import ArrayLike
 
 __all__ = ["LinearSystems"]
 
@@ -23,8 +26,8 @@ class LinearSystems:
 
     def solve(
         self,
-        b: Any,
-        ridge: Any = 0.0,
+        b: ArrayLike,
+        ridge: ArrayLike = 0.0,
         rtol: float = 1e-6,
         maxiter: int | None = None,
         preconditioner: str | None = "auto",
@@ -115,7 +118,7 @@ class LinearSystems:
 
     def logdet(
         self,
-        ridge: Any = 0.0,
+        ridge: ArrayLike = 0.0,
         *,
         probes: int = 32,
         maxiter: int | None = None,
@@ -191,11 +194,11 @@ class LinearSystems:
 
     def inv_quad_logdet(
         self,
-        inv_quad_rhs: Any = None,
+        inv_quad_rhs: ArrayLike | None = None,
         logdet: bool = False,
         reduce_inv_quad: bool = True,
         *,
-        ridge: Any = 0.0,
+        ridge: ArrayLike = 0.0,
         rtol: float = 1e-6,
         maxiter: int | None = None,
         preconditioner: str | None = "auto",
@@ -211,7 +214,8 @@ class LinearSystems:
         Parameters
         ----------
         inv_quad_rhs : array, optional
-            b, of shape (N,) or (N, E); without it the first term is 0.
+            b, of shape (N,) or (N, E) and a real dtype; without it the first
+            term is 0.
         logdet : bool, default False
             Whether the second term is computed; else it is 0.
         reduce_inv_quad : bool, default True

@@ -69,8 +69,8 @@ def explain(
     >>> "sum" in text
     True
     """
-    more = {"gpu": gpu} if gpu else {}
-    return _explain(self, *mapping, **more, **arrays)
+    given: dict[str, Any] = {**arrays, "gpu": gpu} if gpu else arrays
+    return _explain(self, *mapping, **given)
 
 
 def plans(
@@ -227,7 +227,7 @@ def grad(
     Raises
     ------
     FormulaError
-        Where a part of the formula has no derivative.
+        By a call, where a part of the formula has no derivative.
     ArgumentError
         For a name that the formula does not have.
 
@@ -275,7 +275,7 @@ def jvp(
     Raises
     ------
     FormulaError
-        Where a part of the formula has no derivative.
+        By a call, where a part of the formula has no derivative.
     ArgumentError
         For a name that the formula does not have.
 
@@ -419,8 +419,8 @@ def put(functions: dict[str, Any], kind: type = _core.Formula) -> None:
     """
     (dictionary,) = gc.get_referents(vars(kind))
     dictionary.update(functions)
-    # To set another attribute makes the type forget what it has looked up.
-    kind.__module__ = "tilefold._core"
+    # To set an attribute makes the type forget what it has looked up.
+    kind.__module__ = kind.__module__
 
 
 def _wrapped(name: str, method: Any) -> Any:

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilefold import _core
 from tilefold.pair_term import PairTerm
 from tilefold.roles import detached
+
+if TYPE_CHECKING:
+    from tilefold.array_types import ArrayLike
 
 __all__ = ["Neighbors", "radius_neighbors"]
 
@@ -47,14 +50,15 @@ class Neighbors(NamedTuple):
     distances: Any
 
 
+Neighbors.__module__ = "tilefold"  # where it is found
 Neighbors.indptr.__doc__ = "Where the neighbours of each point begin: (N + 1,)."
 Neighbors.indices.__doc__ = "The neighbours of all points, int64: (n,)."
 Neighbors.distances.__doc__ = "Their distances, (n,), or None."
 
 
 def radius_neighbors(
-    x: Any,
-    y: Any = None,
+    x: ArrayLike,
+    y: ArrayLike | None = None,
     radius: float = 1.0,
     metric: str = "euclidean",
     return_distance: bool = False,
@@ -66,10 +70,10 @@ def radius_neighbors(
     Parameters
     ----------
     x : array of shape (N, D)
-        Points.
+        Points, of any real dtype.
     y : array of shape (M, D), optional
-        Points among which neighbours are sought; without them x, each point
-        being its own neighbour.
+        Points among which neighbours are sought, of any real dtype; without
+        them x, each point being its own neighbour.
     radius : float, default 1.0
         The largest distance that is near, in the units of the metric.
     metric : str, default "euclidean"
@@ -91,6 +95,11 @@ def radius_neighbors(
         For a metric that there is not.
     ShapeError, DTypeError
         Where the points do not fit each other.
+
+    See Also
+    --------
+    Kernel.radius_neighbors : the same by any distance.
+    Kernel.argkmin : a number of neighbours, however far.
 
     Examples
     --------

@@ -149,7 +149,7 @@ class Operations(Operators):
 
         Raises
         ------
-        FormulaError
+        ArgumentError
             For a function that has no meaning here.
 
         Examples

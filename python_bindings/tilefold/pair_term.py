@@ -102,7 +102,7 @@ class PairTerm:
         self,
         reduction: str,
         axes: int,
-        count: int = 0,
+        count: int | None = None,
         weights: str = "",
         apart: bool = False,
         level: str = "",
@@ -120,7 +120,8 @@ class PairTerm:
             text = f"{reduction}_{on}(operand"
             if weights:
                 text += f"{', ' if apart else '*'}{weights}_{on}"
-            text += f", {count or level})" if count or level else ")"
+            last = level if count is None else str(count)
+            text += f", {last})" if last else ")"
             self.derived[key] = self.inside(text)
         return self.derived[key]
 

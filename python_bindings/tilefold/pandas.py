@@ -25,6 +25,8 @@ except ImportError as error:
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tilefold.array_types import Keyword
+
 __all__ = ["reduce"]
 
 _NAMES = {1: "i", 2: "j"}
@@ -32,9 +34,9 @@ _NAMES = {1: "i", 2: "j"}
 
 def reduce(
     formula: str | _core.Formula,
-    arguments: Mapping[str, Any] | None = None,
+    arguments: Mapping[str, Keyword] | None = None,
     /,
-    **arrays: Any,
+    **arrays: Keyword,
 ) -> Any:
     """Computes a formula of frames, with the index of the points that it keeps.
 
@@ -48,8 +50,9 @@ def reduce(
     arguments : Mapping, optional
         The frames and arrays by name, as one mapping.
     **arrays : Series, DataFrame or array
-        Arguments by their names: a Series has shape (N,), a DataFrame (N, D).
-        Settings of ``Formula`` go here too, but for ``out``.
+        Arguments by their names: a Series has shape (N,), a DataFrame (N, D),
+        of any dtype of numbers or bool. Settings of ``Formula`` go here too,
+        but for ``out``.
 
     Returns
     -------
@@ -65,6 +68,10 @@ def reduce(
     FormulaError, DTypeError, ArgumentError
         As ``tilefold.reduce`` raises them.
 
+    See Also
+    --------
+    tilefold.reduce : results as arrays, without an index.
+
     Examples
     --------
     >>> import pandas as pd
@@ -75,10 +82,11 @@ def reduce(
     b    3.0
     dtype: float64
     """
+    given: dict[str, Any] = {**(arguments or {}), **arrays}
     if not isinstance(formula, _core.Formula):
-        formula = _core.compile(formula, session=arrays.get("session"))
+        session: Any = arrays.get("session")
+        formula = _core.compile(formula, session=session)
     found = formula(*([] if arguments is None else [arguments]), **arrays)
-    given = {**(arguments or {}), **arrays}
     settings: dict[str, Any] = {
         name: given.pop(name)
         for name in ("session", "options", "ranges", "batch_rank", "sum_batch")

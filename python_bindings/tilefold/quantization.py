@@ -8,11 +8,14 @@ into numbers while it packs a tile: once a row or column, never once a pair.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilefold import _core
+
+if TYPE_CHECKING:
+    from tilefold.array_types import ArrayLike
 
 __all__ = ["Quantized", "quantize"]
 
@@ -36,6 +39,15 @@ class Quantized:
     zero : array of float64
         The code of zero, which need not be whole: shape (D,) or (1,).
 
+    Raises
+    ------
+    ValueError
+        For a step or a zero that is no number.
+
+    See Also
+    --------
+    quantize : what makes one.
+
     Examples
     --------
     >>> x = np.linspace(0.0, 1.0, 256)[:, None]
@@ -46,6 +58,8 @@ class Quantized:
     True
     """
 
+    __module__ = "tilefold"  # where it is found
+
     __slots__ = {
         "__weakref__": "What weak references keep.",
         "codes": "The codes, int8 or int16, of the shape of the array.",
@@ -54,7 +68,9 @@ class Quantized:
         "zero": "The code of zero, not always whole: float64, (D,) or (1,).",
     }
 
-    def __init__(self, codes: Any, step: Any, zero: Any) -> None:
+    def __init__(
+        self, codes: ArrayLike, step: ArrayLike, zero: ArrayLike
+    ) -> None:
         self.codes: Any = np.asarray(codes)
         self.step: Any = np.atleast_1d(np.asarray(step, np.float64))
         self.zero: Any = np.atleast_1d(np.asarray(zero, np.float64))
@@ -105,7 +121,7 @@ class Quantized:
         )
 
 
-def quantize(x: Any, bits: int = 8, per: str = "component") -> Quantized:
+def quantize(x: ArrayLike, bits: int = 8, per: str = "component") -> Quantized:
     """Chooses codes of 8 or 16 bits for an array.
 
     The codes cover the range of the numbers, so that none is wrong by more than
@@ -130,6 +146,10 @@ def quantize(x: Any, bits: int = 8, per: str = "component") -> Quantized:
     ------
     ArgumentError
         For other settings, and where a number is not finite.
+
+    See Also
+    --------
+    Quantized : what it gives.
 
     Examples
     --------

@@ -12,11 +12,14 @@ of a call is that of the pairs that are met.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tilefold import _core
+
+if TYPE_CHECKING:
+    from tilefold.array_types import ArrayLike
 
 __all__ = ["Ranges", "intervals"]
 
@@ -43,7 +46,9 @@ class Ranges:
     Raises
     ------
     ArgumentError
-        For other shapes, dtypes, or intervals that overlap.
+        For other shapes, and intervals that overlap.
+    DTypeError
+        For other dtypes.
 
     See Also
     --------
@@ -62,6 +67,8 @@ class Ranges:
     array([3., 4., 4.])
     """
 
+    __module__ = "tilefold"  # where it is found
+
     __slots__ = {
         "__weakref__": "What weak references keep.",
         "_known_digest": "What ``_digest`` gives, once it was asked for.",
@@ -69,7 +76,7 @@ class Ranges:
         "batch": "The batch dimensions, a tuple of int; () without any.",
     }
 
-    def __init__(self, i: Any, j: Any, visit: Any) -> None:
+    def __init__(self, i: ArrayLike, j: ArrayLike, visit: ArrayLike) -> None:
         rows, columns = intervals("i", i), intervals("j", j)
         visited = np.asarray(visit)
         if visited.shape[-2:] != (len(rows), len(columns)):
@@ -91,7 +98,9 @@ class Ranges:
         )
 
     @classmethod
-    def from_intervals(cls, rows: Any, offsets: Any, columns: Any) -> Ranges:
+    def from_intervals(
+        cls, rows: ArrayLike, offsets: ArrayLike, columns: ArrayLike
+    ) -> Ranges:
         """Makes tiles of i that each have ranges of j of their own.
 
         Tile t meets the ranges ``columns[offsets[t]:offsets[t + 1]]``.
@@ -113,8 +122,10 @@ class Ranges:
         Raises
         ------
         ArgumentError
-            For other shapes and dtypes, and offsets that do not ascend from 0
-            to R.
+            For other shapes, intervals that overlap, and offsets that do not
+            ascend from 0 to R.
+        DTypeError
+            For other dtypes.
 
         Examples
         --------
@@ -176,6 +187,13 @@ class Ranges:
         -------
         array of bool, shape (..., n, m)
             True where the pair is met; leading dimensions are batches.
+
+        Raises
+        ------
+        ValueError
+            For numbers below 0.
+        MemoryError
+            Where it cannot be allocated.
 
         Examples
         --------

@@ -12,14 +12,13 @@ parts, whoever merges them, and when.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import replace
 from functools import partial
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from tilefold import _core
 from tilefold.errors import ArgumentError
+from tilefold.kept_calls import KeptCalls, require_own
 from tilefold.passes import Passes, passes_of
 from tilefold.ranges import Ranges, require_ranges
 from tilefold.reduction_arguments import (
@@ -27,7 +26,6 @@ from tilefold.reduction_arguments import (
     Place,
     add_unread,
     arguments_like,
-    digest,
     kind_of,
     made_of_types,
     partial_call,
@@ -38,18 +36,20 @@ from tilefold.reduction_arguments import (
     sweeps_of,
     with_segment,
 )
+from tilefold.reduction_identity import ReductionIdentity
 from tilefold.state_rows import as_kind, in_order, whole
 from tilefold.states import State, StateKind, joined, nodes_of, require_same
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tilefold.array_types import ArrayLike
+    from tilefold.result_types import ArgumentType
+
 __all__ = ["Reduction"]
 
-_MOST_CALLS = 16  # kept for merges, which need no numbers of arguments
 
-
-class Reduction:
+class Reduction(ReductionIdentity):
     """A reduction whose points may come in parts.
 
     Parts are computed anywhere, in any order, and more than once. Where they
@@ -89,10 +89,11 @@ class Reduction:
     array([4., 3.])
     """
 
+    __module__ = "tilefold"  # where it is found
+
     __slots__ = {
         "__weakref__": "What weak references keep.",
         "_calls": "Those of states that were merged last.",
-        "_lock": "Of the calls.",
         "_settings": "Those of each call: options with the segment, ranges.",
         "formula": "The ``Formula`` that is reduced.",
         "options": "The ``Options`` of all calls, or None.",
@@ -121,14 +122,13 @@ class Reduction:
         }
         if ranges is not None:
             self._settings["ranges"] = ranges
-        self._calls: OrderedDict[StateKind, _core.PartialCall] = OrderedDict()
-        self._lock = Lock()
+        self._calls = KeptCalls()
 
     def passes(
         self,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, ArrayLike | ArgumentType] | None = None,
         /,
-        **arrays: Any,
+        **arrays: ArrayLike | ArgumentType,
     ) -> Passes:
         """Cuts the formula into passes over the points, each a reduction.
 
@@ -142,7 +142,8 @@ class Reduction:
             The arrays by name, as one mapping.
         **arrays : array
             Arguments by their names, without batches, or a
-            ``tilefold.ArgumentType`` of each: only types are looked at.
+            ``tilefold.ArgumentType`` of each: only types are looked at. Shapes
+            and dtypes as in ``Formula``.
 
         Returns
         -------
@@ -170,9 +171,9 @@ class Reduction:
 
     def sweeps(
         self,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, ArrayLike | ArgumentType] | None = None,
         /,
-        **arrays: Any,
+        **arrays: ArrayLike | ArgumentType,
     ) -> int:
         """Counts the passes over the pairs that a result takes.
 
@@ -181,12 +182,18 @@ class Reduction:
         arguments : Mapping, optional
             The arrays by name, as one mapping.
         **arrays : array or ArgumentType
-            Arguments by their names, of which only types are looked at.
+            Arguments by their names, of which only types are looked at:
+            shapes and dtypes as in ``Formula``.
 
         Returns
         -------
         int
             1 where it has states of its own; else those of ``passes``.
+
+        Raises
+        ------
+        ShapeError, DTypeError, ArgumentError
+            Where arguments do not fit the formula or each other.
 
         Examples
         --------
@@ -198,9 +205,9 @@ class Reduction:
 
     def order_free(
         self,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, ArrayLike | ArgumentType] | None = None,
         /,
-        **arrays: Any,
+        **arrays: ArrayLike | ArgumentType,
     ) -> bool:
         """Tells whether any parts give the same bits, wherever they begin.
 
@@ -213,12 +220,18 @@ class Reduction:
         arguments : Mapping, optional
             The arrays by name, as one mapping.
         **arrays : array or ArgumentType
-            Arguments by their names, of which only types are looked at.
+            Arguments by their names, of which only types are looked at:
+            shapes and dtypes as in ``Formula``.
 
         Returns
         -------
         bool
             Of all reductions of the formula.
+
+        Raises
+        ------
+        ShapeError, DTypeError, ArgumentError
+            Where arguments do not fit the formula or each other.
 
         Examples
         --------
@@ -246,13 +259,13 @@ class Reduction:
 
     def partial(
         self,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, ArrayLike] | None = None,
         /,
         *,
         i: Place = None,
         j: Place = None,
         into: State | None = None,
-        **arrays: Any,
+        **arrays: ArrayLike,
     ) -> State:
         """Computes the state of the points that the arrays hold.
 
@@ -277,9 +290,11 @@ class Reduction:
 
         Raises
         ------
+        ShapeError, DTypeError
+            Where arrays do not fit the formula or each other.
         ArgumentError
-            For a place that the axis does not have, what a call raises, and
-            what ``merge`` does, before anything is computed.
+            For a place that the axis does not have, formulas of several passes,
+            and what ``merge`` raises, before anything is computed.
 
         Examples
         --------
@@ -306,12 +321,12 @@ class Reduction:
 
     def identity(
         self,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, ArrayLike] | None = None,
         /,
         *,
         i: Place = None,
         j: Place = None,
-        **arrays: Any,
+        **arrays: ArrayLike,
     ) -> State:
         """Makes the state of no points, with which every other merges.
 
@@ -322,12 +337,18 @@ class Reduction:
         i, j : tuple of int, optional
             Where the arrays lie on the whole axis, as ``partial`` takes it.
         **arrays : array
-            Arguments by their names; nothing of them is computed.
+            Arguments by their names, of which nothing is computed: shapes and
+            dtypes as in ``Formula``.
 
         Returns
         -------
         State
             As ``partial`` of these arrays has it, of no points.
+
+        Raises
+        ------
+        ShapeError, DTypeError, ArgumentError
+            As ``partial`` raises them.
 
         Examples
         --------
@@ -409,11 +430,11 @@ class Reduction:
     def finalise(
         self,
         state: State,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, ArrayLike] | None = None,
         /,
         *,
-        out: Any = None,
-        **arrays: Any,
+        out: ArrayLike | None = None,
+        **arrays: ArrayLike,
     ) -> Any:
         """Makes the result of a state of all points.
 
@@ -424,10 +445,11 @@ class Reduction:
         arguments : Mapping, optional
             The arrays by name, as one mapping.
         out : array, optional
-            Where the result is written.
+            Where the result is written: of its shape, such as (N,), and dtype.
         **arrays : array
-            Those on the kept axis, and parameters. Of those on the reduced axis
-            nothing is read, and they may be missing.
+            Those on the kept axis, and parameters: shapes and dtypes as in
+            ``Formula``. Of those on the reduced axis nothing is read, and they
+            may be missing.
 
         Returns
         -------
@@ -461,9 +483,9 @@ class Reduction:
 
     def __call__(
         self,
-        arguments: Mapping[str, Any] | None = None,
+        arguments: Mapping[str, ArrayLike] | None = None,
         /,
-        **arrays: Any,
+        **arrays: ArrayLike,
     ) -> Any:
         """Computes the result in one call, in memory, of the same bits.
 
@@ -477,7 +499,13 @@ class Reduction:
         Returns
         -------
         array or float
-            What ``finalise`` gives of parts of these arrays.
+            Of the shape and dtype that a call gives: what ``finalise`` gives
+            of parts of these arrays.
+
+        Raises
+        ------
+        ShapeError, DTypeError, ArgumentError
+            Where arrays do not fit the formula or each other.
 
         Examples
         --------
@@ -505,32 +533,12 @@ class Reduction:
             f"segment={self.segment}{more})"
         )
 
-    def _token(self) -> tuple[Any, ...]:
-        """What it is told apart by."""
-        options = repr(self.options) if self.options else ""
-        return (repr(self.formula), self.segment, options, self._pairs())
-
     def _without_pairs(self) -> Reduction:
         """One that merges and finalises the same states, for little memory."""
         if self.ranges is None:
             return self
         ranges = self.ranges._without_pairs()
         return Reduction(**{**self._own(), "ranges": ranges})
-
-    def _pairs(self) -> str:
-        """What stands for the pairs that are met."""
-        return "" if self.ranges is None else self.ranges._digest()
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Reduction):
-            return NotImplemented
-        return self._token() == other._token()
-
-    def __hash__(self) -> int:
-        return hash(self._token())
-
-    def __dask_tokenize__(self) -> tuple[Any, ...]:
-        return ("tilefold.Reduction", *self._token())
 
     def __reduce__(self) -> Any:
         return partial(Reduction, **self._own()), ()
@@ -547,15 +555,6 @@ class Reduction:
             self.formula, self._name(), self._monoid(), layout, given
         )
 
-    def _name(self) -> str:
-        """What stands for the formula and the settings of all calls."""
-        return digest(self.formula.text, self._token())
-
-    def _monoid(self) -> str:
-        """What stands for the formula, segment and pairs, in this version."""
-        formula = repr(self.formula)
-        return digest(_core.version, formula, self.segment, self._pairs())
-
     def _own_kind(self, kind: StateKind) -> StateKind:
         """What states of these arguments and rows are on this machine."""
         if not kind.monoid.startswith(self._monoid() + "-"):
@@ -571,24 +570,11 @@ class Reduction:
 
     def _call(self, kind: StateKind) -> _core.PartialCall:
         """A call without numbers, for states of this kind."""
-        with self._lock:
-            if kind in self._calls:
-                self._calls.move_to_end(kind)
-                return self._calls[kind]
-        call, own = self._like(kind)
-        if own.fingerprint != kind.fingerprint:
-            _core.fail(
-                "BadOption",
-                "state",
-                "one of another plan, machine or version",
-                "pin the code of all machines by "
-                'options=tilefold.Options(isa="x86-64-v3"), or merge with '
-                "mixed=True, for other last bits",
-            )
-        with self._lock:
-            self._calls[kind] = call
-            while len(self._calls) > _MOST_CALLS:
-                self._calls.popitem(last=False)
+        call = self._calls.of(kind)
+        if call is None:
+            call, own = self._like(kind)
+            require_own(own, kind)
+            self._calls.keep(kind, call)
         return call
 
     def _require(self, states: Any, mixed: bool = False) -> None:

@@ -479,7 +479,7 @@ class Reductions:
         >>> K.argmin(axis=1)
         array([0, 1])
         """
-        return best_over(self, "argmin", axis, 0, keepdims)
+        return best_over(self, "argmin", axis, None, keepdims)
 
     def argmax(self, axis: int, keepdims: bool = False) -> Any:
         """Finds where the first largest value along an axis is.
@@ -508,7 +508,7 @@ class Reductions:
         >>> K.argmax(axis=1)
         array([2, 2])
         """
-        return best_over(self, "argmax", axis, 0, keepdims)
+        return best_over(self, "argmax", axis, None, keepdims)
 
     def kmin(self, k: int, axis: int) -> Any:
         """Finds the k smallest values along an axis of points.
@@ -579,7 +579,7 @@ class Reductions:
         axis : int
             The axis, of points, as NumPy counts those of ``shape``.
         values : array, optional
-            Of the M points on the axis: shape (M,) or (M, E).
+            Numbers of the M points on the axis: shape (M,) or (M, E).
 
         Returns
         -------

@@ -54,6 +54,11 @@ class ArgumentType:
     axes : int, optional
         0, 1 or 2: what ``Pm``, ``Vi`` or ``Vj`` would declare.
 
+    Raises
+    ------
+    TypeError
+        For a shape that is no tuple or list.
+
     See Also
     --------
     ResultType
@@ -63,6 +68,8 @@ class ArgumentType:
     >>> tilefold.ArgumentType(("N", 3), np.float32)
     ArgumentType(shape=('N', 3), dtype='float32', axes=None)
     """
+
+    __module__ = "tilefold"  # where it is found
 
     shape: tuple[Any, ...]
     dtype: str
@@ -102,6 +109,8 @@ class ResultType:
     >>> f.result_types({"x": points, "y": points, "grad": grad})[0].like
     'x'
     """
+
+    __module__ = "tilefold"  # where it is found
 
     like: str | None
     axes: int

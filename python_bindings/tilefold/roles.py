@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tilefold.array_types import ArrayLike
 
 __all__ = ["Pm", "Role", "Vi", "Vj", "bare", "detached"]
 
@@ -21,7 +24,7 @@ class Role:
         return f"{('Pm', 'Vi', 'Vj')[self.axes]}({self.value!r})"
 
 
-def Vi(value: Any) -> Role:  # noqa: N802
+def Vi(value: ArrayLike) -> Role:  # noqa: N802
     """Declares that an argument has one point for each i.
 
     For names whose subscripts do not say it, such as those of KeOps' spelling.
@@ -49,7 +52,7 @@ def Vi(value: Any) -> Role:  # noqa: N802
     return Role(value, 1)
 
 
-def Vj(value: Any) -> Role:  # noqa: N802
+def Vj(value: ArrayLike) -> Role:  # noqa: N802
     """Declares that an argument has one point for each j.
 
     For names whose subscripts do not say it, such as those of KeOps' spelling.
@@ -77,7 +80,7 @@ def Vj(value: Any) -> Role:  # noqa: N802
     return Role(value, 2)
 
 
-def Pm(value: Any) -> Role:  # noqa: N802
+def Pm(value: ArrayLike) -> Role:  # noqa: N802
     """Declares that an argument is a parameter, the same for all pairs.
 
     For names whose subscripts do not say it, such as those of KeOps' spelling.

@@ -32,7 +32,7 @@ except ImportError as error:
     raise ImportError(message) from error
 
 if TYPE_CHECKING:
-    from tilefold.kernel import Kernel
+    from tilefold.kernel_matrix import Kernel
     from tilefold.lazy_value import Lazy
 
     Array = np.ndarray[Any, np.dtype[Any]]
@@ -72,6 +72,11 @@ def operator(K: Kernel | Lazy, dtype: Any = None) -> KernelOperator:  # noqa: N8
         For arrays of a device.
     ArgumentError
         For what is no kernel, and other dtypes.
+
+    See Also
+    --------
+    inverse, preconditioner
+    tilefold.Kernel.solve : systems without SciPy.
 
     Examples
     --------
@@ -120,6 +125,11 @@ def inverse(
     ConvergenceWarning
         As ``Kernel.solve`` does.
 
+    See Also
+    --------
+    tilefold.scipy.operator, preconditioner
+    tilefold.Kernel.solve : what its products do.
+
     Examples
     --------
     >>> K = tilefold.kernel("exp(-|x_i - x_j|)", x=np.linspace(0, 1, 50))
@@ -164,6 +174,10 @@ def preconditioner(
         Where K is not square.
     ArgumentError
         For a ridge that is not above 0, or a rank below 1.
+
+    See Also
+    --------
+    tilefold.scipy.operator, inverse
 
     Examples
     --------
@@ -210,6 +224,10 @@ class KernelOperator(LinearOperator):
     passes : int
         How many passes over its pairs were made.
 
+    See Also
+    --------
+    tilefold.scipy.operator : what makes one.
+
     Examples
     --------
     >>> K = tilefold.kernel("|x_i - x_j|", x=np.array([0.0, 1.0]))
@@ -244,7 +262,7 @@ class KernelOperator(LinearOperator):
         Raises
         ------
         ShapeError
-            Where K is not square.
+            Where an array has another length.
 
         Examples
         --------

@@ -21,6 +21,10 @@ def get_include() -> str:
     str
         The path, in the installed package.
 
+    See Also
+    --------
+    get_library, get_cmake_dir
+
     Examples
     --------
     >>> from pathlib import Path
@@ -41,6 +45,10 @@ def get_library() -> str:
     str
         The path, in the installed package.
 
+    See Also
+    --------
+    get_include, get_cmake_dir
+
     Examples
     --------
     >>> from pathlib import Path
@@ -60,6 +68,10 @@ def get_cmake_dir() -> str:
     -------
     str
         The path, in the installed package.
+
+    See Also
+    --------
+    get_include, get_library
 
     Examples
     --------

@@ -11,7 +11,7 @@ from tilefold import _core
 from tilefold.roles import detached
 
 if TYPE_CHECKING:
-    from tilefold.kernel import Kernel
+    from tilefold.kernel_matrix import Kernel
 
 __all__ = ["LogdetInfo", "SolveInfo"]
 
@@ -30,6 +30,10 @@ class SolveInfo(NamedTuple):
         Whether all residuals are at most rtol.
     rank : int
         Of the preconditioner; 0 without one.
+
+    See Also
+    --------
+    tilefold.Kernel.solve
 
     Examples
     --------
@@ -65,6 +69,10 @@ class LogdetInfo(NamedTuple):
         Of Lanczos' method; 0 where the matrix was factored.
     rank : int
         Of the preconditioner; 0 without one.
+
+    See Also
+    --------
+    tilefold.Kernel.logdet, tilefold.Kernel.inv_quad_logdet
 
     Examples
     --------

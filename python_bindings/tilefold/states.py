@@ -131,6 +131,8 @@ class State:
     (False, [(2, 3)])
     """
 
+    __module__ = "tilefold"  # where it is found
+
     kind: StateKind
     nodes: dict[tuple[int, int], States] = field(default_factory=dict)
     fragments: dict[tuple[int, int], States] = field(default_factory=dict)

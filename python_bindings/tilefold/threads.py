@@ -62,6 +62,11 @@ def set_num_threads(threads: int) -> None:
         The most, 1 for less. A number that is not below what
         ``get_num_threads`` gives without a limit lifts it.
 
+    See Also
+    --------
+    get_num_threads
+    tilefold.Options : ``threads``, of one session.
+
     Examples
     --------
     >>> before = tilefold.threads.get_num_threads()
@@ -78,6 +83,10 @@ def register_if_loaded() -> None:
 
     What ``tilefold.kernel`` and ``tilefold.compile`` call; it costs nothing the
     second time.
+
+    See Also
+    --------
+    register : the same where threadpoolctl is not imported yet.
 
     Examples
     --------
@@ -97,6 +106,10 @@ def register() -> None:
     ------
     ImportError
         Without threadpoolctl.
+
+    See Also
+    --------
+    set_num_threads : the limit that threadpoolctl sets.
 
     Examples
     --------

@@ -95,9 +95,13 @@ def trace(
     Raises
     ------
     ArgumentError
-        For a function that takes no two points, or points that are not given.
-    FormulaError
-        For functions that have no meaning in a formula.
+        For a function that takes no two points, or points that are not given,
+        and for functions that have no meaning in a formula.
+
+    See Also
+    --------
+    tilefold.kernel : which takes such a function, too.
+    Tracer : what the function is called with.
 
     Examples
     --------

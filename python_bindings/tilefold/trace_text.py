@@ -25,13 +25,17 @@ class Source:
     Parameters
     ----------
     value : array or float
-        What the argument is.
+        What the argument is: shapes and dtypes as in ``tilefold.Formula``.
     name : str
         The name wished for, or the one it has if it is given.
     axis : {"i", "j", ""}, default ""
         The axis that its points are on; "" of a parameter.
     given : bool, default False
         Whether the name is its own.
+
+    See Also
+    --------
+    Tracer : what is made of it.
 
     Examples
     --------

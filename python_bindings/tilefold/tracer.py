@@ -28,6 +28,7 @@ from tilefold.trace_text import (
     number_text,
     written,
 )
+from tilefold.tracer_components import ComponentMethods
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,7 +45,7 @@ _SOURCE = re.compile("‹([0-9]+)›")
 _DEFINITION = re.compile("«([0-9]+)»")
 
 
-class Tracer(Operators):
+class Tracer(ComponentMethods, Operators):
     """A scalar or a vector of one pair, which Python code computes with.
 
     It is a node of a graph, and is written down as the text of a formula.
@@ -156,6 +157,11 @@ class Tracer(Operators):
         Tracer or Lazy
             The value, of the class that is asked.
 
+        Raises
+        ------
+        ValueError, TypeError
+            For what is no real number.
+
         Examples
         --------
         >>> tilefold.Lazy.literal(0.5).to_formula()
@@ -170,8 +176,8 @@ class Tracer(Operators):
         Parameters
         ----------
         value : array, float, bool or sequence
-            Numbers are spelled out, arrays and complex numbers become
-            parameters, and sequences vectors.
+            Numbers are spelled out, arrays of shape (), (D,) or (R, C) and
+            complex numbers become parameters, and sequences vectors.
 
         Returns
         -------
@@ -180,8 +186,8 @@ class Tracer(Operators):
 
         Raises
         ------
-        FormulaError
-            For what has no meaning in a formula.
+        ArgumentError
+            For what has no value in a formula.
 
         Examples
         --------
@@ -340,7 +346,7 @@ class Tracer(Operators):
 
         Raises
         ------
-        FormulaError
+        ArgumentError
             For a function that has no meaning in a formula.
 
         Examples
@@ -423,146 +429,6 @@ class Tracer(Operators):
         if not hasattr(index, "__index__"):
             _core.fail("TracedFunction", f"the index {index!r}")
         return self.made(f"{{0}}[{operator.index(index)}]", [self], 0)
-
-    def sum(self, axis: Any = None, **kwargs: Any) -> Tracer:
-        """Sums the components; of a lazy array, values over points.
-
-        Parameters
-        ----------
-        axis : int, tuple of int, or None
-            -1 are the components, which stay lazy; of a lazy array others are
-            those of ``shape``, and None, the default, is all of them.
-        **kwargs : bool
-            ``keepdims``; PyTorch's ``dim`` and ``keepdim`` are read, too.
-
-        Returns
-        -------
-        Tracer, Lazy or array
-            A value for each pair, or what it reduces to.
-
-        Examples
-        --------
-        >>> x = tilefold.lazy(np.array([[0.0, 1.0], [2.0, 3.0]]), axis="i")
-        >>> y = tilefold.lazy(np.zeros((3, 2)), axis="j")
-        >>> (x - y).sum(-1).sum(axis=1)
-        array([ 3., 15.])
-        """
-        return self._fold("sum", axis, kwargs)
-
-    def max(self, axis: Any = None, **kwargs: Any) -> Tracer:
-        """Finds the largest component; of a lazy array, value over points.
-
-        Parameters
-        ----------
-        axis : int, tuple of int, or None
-            -1 are the components, which stay lazy; of a lazy array others are
-            those of ``shape``, and None, the default, is all of them.
-        **kwargs : bool
-            ``keepdims``; PyTorch's ``dim`` and ``keepdim`` are read, too.
-
-        Returns
-        -------
-        Tracer, Lazy or array
-            A value for each pair, or what it reduces to.
-
-        Examples
-        --------
-        >>> x = tilefold.lazy(np.array([[0.0, 1.0], [2.0, 3.0]]), axis="i")
-        >>> y = tilefold.lazy(np.zeros((3, 2)), axis="j")
-        >>> (x - y).max(-1).max(axis=1)
-        array([1., 3.])
-        """
-        return self._fold("max", axis, kwargs)
-
-    def min(self, axis: Any = None, **kwargs: Any) -> Tracer:
-        """Finds the smallest component; of a lazy array, value over points.
-
-        Parameters
-        ----------
-        axis : int, tuple of int, or None
-            -1 are the components, which stay lazy; of a lazy array others are
-            those of ``shape``, and None, the default, is all of them.
-        **kwargs : bool
-            ``keepdims``; PyTorch's ``dim`` and ``keepdim`` are read, too.
-
-        Returns
-        -------
-        Tracer, Lazy or array
-            A value for each pair, or what it reduces to.
-
-        Examples
-        --------
-        >>> x = tilefold.lazy(np.array([[0.0, 1.0], [2.0, 3.0]]), axis="i")
-        >>> y = tilefold.lazy(np.zeros((3, 2)), axis="j")
-        >>> (x - y).min(-1).min(axis=1)
-        array([0., 2.])
-        """
-        return self._fold("min", axis, kwargs)
-
-    def norm(self, order: Any = None, axis: Any = None, **kwargs: Any) -> Any:
-        """Computes the Euclidean norm of the components.
-
-        Parameters
-        ----------
-        order : {None, 2, "fro"}, optional
-            All of which mean the same of a vector.
-        axis : int, optional
-            -1 or 0, the one axis there is.
-        **kwargs : bool
-            ``keepdims``; PyTorch's names are read, too.
-
-        Returns
-        -------
-        Tracer
-            A scalar.
-
-        Raises
-        ------
-        FormulaError
-            For other orders and axes.
-
-        Examples
-        --------
-        >>> x = tilefold.trace.Tracer.parameter(np.zeros(3), "x")
-        >>> x.norm().to_formula()[0]
-        'norm(x)'
-        """
-        order = kwargs.get("p", kwargs.get("ord", order))
-        if order not in (None, 2, "fro"):
-            _core.fail("TracedFunction", f"norm of order {order}")
-        return self._fold("norm", axis, kwargs)
-
-    def dot(self, other: Any) -> Any:
-        """Computes the inner product of two vectors at each pair.
-
-        Parameters
-        ----------
-        other : Tracer, Lazy or array
-            As many components.
-
-        Returns
-        -------
-        Tracer or Lazy
-            A scalar at each pair; of lazy matrices and arrays, ``K @ other``.
-
-        Examples
-        --------
-        >>> x = tilefold.lazy(np.array([[0.0, 1.0], [2.0, 3.0]]), axis="i")
-        >>> y = tilefold.lazy(np.ones((3, 2)), axis="j")
-        >>> x.dot(y).sum(axis=1)
-        array([ 3., 15.])
-        """
-        return self.apply("matmul", (self, other), {})
-
-    def _fold(self, name: str, axis: Any, kwargs: Mapping[str, Any]) -> Tracer:
-        axis = kwargs.get("dim", axis)
-        if axis not in (None, -1, 0, (-1,), (0,)):
-            _core.fail("TracedFunction", f"{name} over axis {axis}")
-        if self.rank == 0:
-            return self.made("abs({0})", [self], 0) if name == "norm" else self
-        kept = bool(kwargs.get("keepdim") or kwargs.get("keepdims"))
-        form = f"[{name}({{0}})]" if kept else f"{name}({{0}})"
-        return self.made(form, [self], int(kept))
 
 
 def _copied(

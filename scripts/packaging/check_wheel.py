@@ -45,7 +45,9 @@ class Library:
         assert isinstance(dynamic, DynamicSection)
         tags = [(tag.entry.d_tag, tag) for tag in dynamic.iter_tags()]
         self.needed = [t.needed for name, t in tags if name == "DT_NEEDED"]
+        # auditwheel writes the older kind.
         self.paths = [t.runpath for name, t in tags if name == "DT_RUNPATH"]
+        self.paths += [t.rpath for name, t in tags if name == "DT_RPATH"]
         self.tags = {name: tag.entry.d_val for name, tag in tags}
         self.headers = {
             header.header.p_type: header.header.p_flags
@@ -84,7 +86,7 @@ def hardening(library: Library) -> list[str]:
     if "DT_TEXTREL" in tags:
         wrong.append("has relocations in its text (TEXTREL)")
     # An empty part is the folder that a program is run in.
-    if "DT_RPATH" in tags or not all(
+    if not all(
         part.startswith("$ORIGIN")
         for path in library.paths
         for part in path.split(":")

@@ -204,5 +204,7 @@ def test_a_reduction_as_genred_takes_it(how):
 
 
 def test_there_are_two_axes():
-    with pytest.raises(tilefold.ArgumentError, match="no axis 2"):
+    with pytest.raises(
+        tilefold.ArgumentError, match="0 to reduce over i, or 1 over j"
+    ):
         tilefold.natural_spelling("x", ["x = Vi(3)"], reduction="Sum", axis=2)

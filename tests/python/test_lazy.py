@@ -406,6 +406,11 @@ REFUSALS = [
         "see 'tilefold formulas' for what has",
     ),
     (
+        lambda: lazies()[0].max(-1, initial=0.0),
+        "'max(…, initial=…)' has no meaning in a formula\n"
+        "see 'tilefold formulas' for what has",
+    ),
+    (
         lambda: np.add(matrix(), 1, out=np.zeros((N, M))),
         "'add(…, out=…)' has no meaning in a formula\n"
         "see 'tilefold formulas' for what has",

@@ -172,6 +172,18 @@ REFUSALS = [
         "see 'tilefold formulas' for what has",
     ),
     (
+        "TracedFunction",
+        lambda x, y: (x - y).sum(initial=3.0),
+        "'sum(…, initial=…)' has no meaning in a formula\n"
+        "see 'tilefold formulas' for what has",
+    ),
+    (
+        "TracedFunction",
+        lambda x, y: np.max(x - y, where=[True, False]),
+        "'max(…, where=…)' has no meaning in a formula\n"
+        "see 'tilefold formulas' for what has",
+    ),
+    (
         "TracedValue",
         lambda x, y: x @ y + np.zeros((2, 2, 2)),
         "ndarray is no value of a formula\n"

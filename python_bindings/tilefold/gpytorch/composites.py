@@ -132,12 +132,17 @@ class AddsDiagonals:
         Parameters
         ----------
         diag : tensor
-            Shape (..., N), (..., 1) or ().
+            Of a float dtype and of shape (..., N), (..., 1) or ().
 
         Returns
         -------
         AddedDiagonal
             A linear operator, whose solves are preconditioned as GPyTorch's.
+
+        Raises
+        ------
+        RuntimeError
+            For a matrix that is not square, and numbers of another length.
 
         Examples
         --------

@@ -43,6 +43,10 @@ def convert(module: Module) -> Module:
     torch.nn.Module
         The same object.
 
+    See Also
+    --------
+    tilefold.gpytorch.install : the same for all kernels at once.
+
     Examples
     --------
     >>> import gpytorch
@@ -62,6 +66,10 @@ def install() -> None:
 
     What has been imported by name before, as by ``from gpytorch.kernels import
     RBFKernel``, stays GPyTorch's.
+
+    See Also
+    --------
+    tilefold.gpytorch.convert : the same for the kernels of one model.
 
     Examples
     --------

@@ -35,11 +35,16 @@ class Parameter(NamedTuple):
     shape : tuple of int
         (R, C): (1, 1) for a number, the default, (1, D) for a vector.
     initial : float or tensor
-        The first value, else what the constraint makes of 0.
+        The first value, else what the constraint makes of 0: a float tensor of
+        the parameter's shape, or a number, shape ().
     constraint : gpytorch.constraints.Interval
         Positive, unless given.
     prior : gpytorch.priors.Prior
         Of the value, where there is one.
+
+    See Also
+    --------
+    FormulaKernel : whose parameters it describes.
 
     Examples
     --------
@@ -91,6 +96,11 @@ class FormulaKernel(TermKernel, theirs.Kernel):
     ArgumentError
         For a formula with a reduction, for one that has arrays beside the
         points, or lacks them, and for parameters that it does not have.
+
+    See Also
+    --------
+    Parameter : what a parameter of it is.
+    RBFKernel, MaternKernel
 
     Examples
     --------

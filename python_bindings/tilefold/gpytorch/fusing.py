@@ -35,7 +35,8 @@ class FusingKernel:
         Parameters
         ----------
         *args : tensor
-            Points of shape (..., N, D), and others of shape (..., M, D).
+            Points of floats, of shape (..., N, D), and others of shape
+            (..., M, D); labels are integers.
         **kwargs : object
             ``diag`` and what else GPyTorch's take.
 
@@ -43,6 +44,12 @@ class FusingKernel:
         -------
         LinearOperator or tensor
             Lazy: what is made of it is one formula. A diagonal is a tensor.
+
+        Raises
+        ------
+        RuntimeError
+            For points of other numbers of components than each other, or than
+            ``ard_num_dims``.
 
         Examples
         --------
@@ -95,6 +102,10 @@ class AdditiveKernel(FusingKernel, theirs.AdditiveKernel):
     Constructor, parameters, priors, constraints and state dict are GPyTorch's.
     The matrix is one formula, which is not stored.
 
+    See Also
+    --------
+    ProductKernel, ScaleKernel
+
     Examples
     --------
     >>> import torch
@@ -114,9 +125,9 @@ class AdditiveKernel(FusingKernel, theirs.AdditiveKernel):
         Parameters
         ----------
         x1 : tensor of shape (..., N, D)
-            Points.
+            Points, of floats; labels are integers.
         x2 : tensor of shape (..., M, D)
-            Points.
+            Points, of floats; labels are integers.
         diag : bool, default False
             Whether only the diagonal is computed.
         **params : object
@@ -126,6 +137,11 @@ class AdditiveKernel(FusingKernel, theirs.AdditiveKernel):
         -------
         KernelOperator or tensor
             The matrix (..., N, M), lazily, or the diagonal (..., N).
+
+        Raises
+        ------
+        RuntimeError
+            For points of other numbers of components than each other.
 
         Examples
         --------
@@ -149,6 +165,10 @@ class ProductKernel(FusingKernel, theirs.ProductKernel):
     Constructor, parameters, priors, constraints and state dict are GPyTorch's.
     The matrix is one formula, which is not stored.
 
+    See Also
+    --------
+    AdditiveKernel, ScaleKernel
+
     Examples
     --------
     >>> import torch
@@ -168,9 +188,9 @@ class ProductKernel(FusingKernel, theirs.ProductKernel):
         Parameters
         ----------
         x1 : tensor of shape (..., N, D)
-            Points.
+            Points, of floats; labels are integers.
         x2 : tensor of shape (..., M, D)
-            Points.
+            Points, of floats; labels are integers.
         diag : bool, default False
             Whether only the diagonal is computed.
         **params : object
@@ -180,6 +200,11 @@ class ProductKernel(FusingKernel, theirs.ProductKernel):
         -------
         KernelOperator or tensor
             The matrix (..., N, M), lazily, or the diagonal (..., N).
+
+        Raises
+        ------
+        RuntimeError
+            For points of other numbers of components than each other.
 
         Examples
         --------

@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import gpytorch.kernels as theirs
 
-from tilefold.gpytorch.composites import KroneckerProduct
 from tilefold.gpytorch.fusing import (
     AdditiveKernel,
     FusingKernel,
     ProductKernel,
+)
+from tilefold.gpytorch.task_kernels import (
+    IndexKernel,
+    LCMKernel,
+    MultitaskKernel,
 )
 from tilefold.gpytorch.term_kernels import TermKernel
 from tilefold.gpytorch.terms import Part
@@ -54,6 +58,10 @@ class RBFKernel(TermKernel, theirs.RBFKernel):
     Constructor, parameters, priors, constraints and state dict are GPyTorch's.
     The matrix is one formula, which is not stored.
 
+    See Also
+    --------
+    MaternKernel, RQKernel
+
     Examples
     --------
     >>> import torch
@@ -75,6 +83,10 @@ class MaternKernel(TermKernel, theirs.MaternKernel):
 
     Constructor, parameters, priors, constraints and state dict are GPyTorch's.
     The matrix is one formula, which is not stored.
+
+    See Also
+    --------
+    RBFKernel, RQKernel
 
     Examples
     --------
@@ -100,6 +112,10 @@ class RQKernel(TermKernel, theirs.RQKernel):
     Constructor, parameters, priors, constraints and state dict are GPyTorch's.
     The matrix is one formula, which is not stored.
 
+    See Also
+    --------
+    RBFKernel, MaternKernel
+
     Examples
     --------
     >>> import torch
@@ -124,6 +140,10 @@ class PeriodicKernel(TermKernel, theirs.PeriodicKernel):
     Constructor, parameters, priors, constraints and state dict are GPyTorch's.
     The matrix is one formula, which is not stored.
 
+    See Also
+    --------
+    CosineKernel
+
     Examples
     --------
     >>> import torch
@@ -147,6 +167,10 @@ class CosineKernel(TermKernel, theirs.CosineKernel):
     Constructor, parameters, priors, constraints and state dict are GPyTorch's.
     The matrix is one formula, which is not stored.
 
+    See Also
+    --------
+    PeriodicKernel
+
     Examples
     --------
     >>> import torch
@@ -168,6 +192,10 @@ class PolynomialKernel(TermKernel, theirs.PolynomialKernel):
 
     Constructor, parameters, priors, constraints and state dict are GPyTorch's.
     The matrix is one formula, which is not stored.
+
+    See Also
+    --------
+    LinearKernel
 
     Examples
     --------
@@ -192,6 +220,10 @@ class PiecewisePolynomialKernel(TermKernel, theirs.PiecewisePolynomialKernel):
 
     Constructor, parameters, priors, constraints and state dict are GPyTorch's.
     The matrix is one formula, which is not stored.
+
+    See Also
+    --------
+    RBFKernel, MaternKernel
 
     Examples
     --------
@@ -244,6 +276,10 @@ class SpectralMixtureKernel(TermKernel, theirs.SpectralMixtureKernel):
 
     Constructor, parameters, priors, constraints and state dict are GPyTorch's.
     The matrix is one formula, which is not stored.
+
+    See Also
+    --------
+    PeriodicKernel, RBFKernel
 
     Examples
     --------
@@ -324,6 +360,10 @@ class ConstantKernel(TermKernel, theirs.ConstantKernel):
     Constructor, parameters, priors, constraints and state dict are GPyTorch's.
     The matrix is one formula, which is not stored.
 
+    See Also
+    --------
+    ScaleKernel, AdditiveKernel
+
     Examples
     --------
     >>> import torch
@@ -343,32 +383,6 @@ class ConstantKernel(TermKernel, theirs.ConstantKernel):
         return zero.expand(*x.shape[:-1], 1)
 
 
-class IndexKernel(TermKernel, theirs.IndexKernel):
-    """``gpytorch.kernels.IndexKernel`` as a table.
-
-    ``T[a, c]`` of labels a and c, with ``T = B Bᵀ + diag(v)``.
-
-    Constructor, parameters, priors, constraints and state dict are GPyTorch's.
-    The matrix is one formula, which is not stored.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from tilefold.gpytorch import IndexKernel
-    >>> x = torch.tensor([[0], [1], [1]])
-    >>> IndexKernel(num_tasks=2)(x).shape
-    torch.Size([3, 3])
-    """
-
-    def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
-        """T[a, c] of labels a_i and c_j."""
-        return "T[x_i[0], y_j[0]]", {"T": self._eval_covar_matrix()}
-
-    def points(self, x: Tensor) -> Tensor:
-        """The labels."""
-        return x.long()
-
-
 class ScaleKernel(FusingKernel, theirs.ScaleKernel):
     """``gpytorch.kernels.ScaleKernel`` of kernels that are formulas.
 
@@ -376,6 +390,10 @@ class ScaleKernel(FusingKernel, theirs.ScaleKernel):
 
     Constructor, parameters, priors, constraints and state dict are GPyTorch's.
     The matrix is one formula, which is not stored.
+
+    See Also
+    --------
+    AdditiveKernel, ProductKernel
 
     Examples
     --------
@@ -395,6 +413,10 @@ class LinearKernel(FusingKernel, theirs.LinearKernel):
     Constructor, parameters, priors, constraints and state dict are GPyTorch's.
     The matrix is one formula, which is not stored.
 
+    See Also
+    --------
+    PolynomialKernel
+
     Examples
     --------
     >>> import torch
@@ -411,6 +433,10 @@ class ArcKernel(FusingKernel, theirs.ArcKernel):
     Constructor, parameters, priors, constraints and state dict are GPyTorch's.
     The matrix is one formula, which is not stored.
 
+    See Also
+    --------
+    RBFKernel, MaternKernel
+
     Examples
     --------
     >>> import torch
@@ -419,112 +445,6 @@ class ArcKernel(FusingKernel, theirs.ArcKernel):
     >>> ArcKernel(RBFKernel(), ard_num_dims=2)(x).shape
     torch.Size([3, 3])
     """
-
-
-class MultitaskKernel(FusingKernel, theirs.MultitaskKernel):
-    """``gpytorch.kernels.MultitaskKernel``, a product of two kernels.
-
-    ``K_x ⊗ K_tasks``.
-
-    Constructor, parameters, priors, constraints and state dict are GPyTorch's.
-    The matrix is one formula, which is not stored.
-
-    Parameters
-    ----------
-    *args : object
-        As GPyTorch's.
-    **kwargs : object
-        As GPyTorch's.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from tilefold.gpytorch import MultitaskKernel, RBFKernel
-    >>> x = torch.zeros(3, 2)
-    >>> MultitaskKernel(RBFKernel(), num_tasks=2)(x).shape
-    torch.Size([6, 6])
-    """
-
-    is_pair_term = False
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.task_covar_module.__class__ = IndexKernel
-
-    def forward(
-        self,
-        x1: Tensor,
-        x2: Tensor,
-        diag: bool = False,
-        last_dim_is_batch: bool = False,
-        **params: Any,
-    ) -> Any:
-        """Computes the product of both matrices, with gradients of any order.
-
-        Kernels are called, and not this.
-
-        Parameters
-        ----------
-        x1 : tensor of shape (..., N, D)
-            Points.
-        x2 : tensor of shape (..., M, D)
-            Points.
-        diag : bool, default False
-            Whether only the diagonal is computed.
-        last_dim_is_batch : bool, default False
-            Whether each dimension has a matrix of its own.
-        **params : object
-            Handed on to GPyTorch.
-
-        Returns
-        -------
-        LinearOperator or tensor
-            The matrix (..., N T, M T) of T tasks, lazily, or its diagonal.
-
-        Examples
-        --------
-        >>> import torch
-        >>> from tilefold.gpytorch import MultitaskKernel, RBFKernel
-        >>> k, x = MultitaskKernel(RBFKernel(), num_tasks=2), torch.zeros(3, 2)
-        >>> k.forward(x, x).shape
-        torch.Size([6, 6])
-        """
-        product = super().forward(
-            x1, x2, last_dim_is_batch=last_dim_is_batch, **params
-        )
-        product = KroneckerProduct(*product.linear_ops)
-        return product._diagonal() if diag else product
-
-
-class LCMKernel(FusingKernel, theirs.LCMKernel):
-    """``gpytorch.kernels.LCMKernel``, a sum of ``MultitaskKernel``.
-
-    Constructor, parameters, priors, constraints and state dict are GPyTorch's.
-    The matrix is one formula, which is not stored.
-
-    Parameters
-    ----------
-    *args : object
-        As GPyTorch's.
-    **kwargs : object
-        As GPyTorch's.
-
-    Examples
-    --------
-    >>> import torch
-    >>> from tilefold.gpytorch import LCMKernel, RBFKernel
-    >>> x = torch.zeros(3, 2)
-    >>> LCMKernel([RBFKernel()], num_tasks=2)(x).shape
-    torch.Size([6, 6])
-    """
-
-    is_pair_term = False
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for kernel in self.covar_module_list:
-            kernel.__class__ = MultitaskKernel
-            kernel.task_covar_module.__class__ = IndexKernel
 
 
 def _in_a_row(value: Tensor) -> Tensor:

@@ -28,6 +28,7 @@ from linear_operator.utils.generic import _to_helper
 from linear_operator.utils.getitem import _is_noop_index
 from linear_operator.utils.memoize import cached
 
+from tilefold.gpytorch.chosen import expanded, of_block, of_pairs
 from tilefold.gpytorch.composites import (
     AddedDiagonal,
     AddsDiagonals,
@@ -62,14 +63,25 @@ class KernelOperator(AddsDiagonals, LinearOperator):
     Parameters
     ----------
     *tensors : tensor
-        Shape (..., N, D) on i, (..., M, D) on j, (..., R, C) for a parameter;
-        batch dimensions broadcast.
+        Floats of one dtype: shape (..., N, D) on i, (..., M, D) on j,
+        (..., R, C) for a parameter. Batch dimensions broadcast.
     text : str
         The pair term.
     names : tuple of str
         Those of the tensors in the text.
     roles : str
         A letter for each tensor: "i", "j" or "p".
+
+    Raises
+    ------
+    ValueError
+        For other numbers of names and roles, and tensors of one dimension.
+    FormulaError, ShapeError
+        By a method, where the text cannot be read, or tensors do not fit it.
+
+    See Also
+    --------
+    FormulaKernel : a kernel that gives it.
 
     Examples
     --------
@@ -115,6 +127,11 @@ class KernelOperator(AddsDiagonals, LinearOperator):
         -------
         KernelOperator
             Of shape (..., N, M).
+
+        Raises
+        ------
+        ValueError
+            For other numbers of names and roles, and tensors of one dimension.
 
         Examples
         --------
@@ -219,6 +236,11 @@ class KernelOperator(AddsDiagonals, LinearOperator):
         KernelOperator
             Of tensors that were converted.
 
+        Raises
+        ------
+        TypeError
+            For what is no dtype.
+
         Examples
         --------
         >>> import torch
@@ -237,12 +259,17 @@ class KernelOperator(AddsDiagonals, LinearOperator):
         Parameters
         ----------
         other : tensor of shape (..., M, C) or (M,)
-            Columns; or a linear operator.
+            Columns, of the operator's dtype; or a linear operator.
 
         Returns
         -------
         tensor of shape (..., N, C) or (N,)
             The product; of two operators an operator.
+
+        Raises
+        ------
+        RuntimeError
+            For another number of rows.
 
         Examples
         --------
@@ -369,59 +396,20 @@ class KernelOperator(AddsDiagonals, LinearOperator):
         return super().__getitem__(index) if block is None else block.to_dense()
 
     def _block(self, index: tuple[Any, ...]) -> KernelOperator | None:
-        """K[…, a[:, None], b[None, :]] as a matrix of chosen points.
-
-        The pivoted Cholesky decomposition asks for rows so, of each batch.
-        """
-        if len(index) != self.dim() or not all(map(torch.is_tensor, index)):
+        """K[…, a[:, None], b[None, :]] as a matrix of chosen points."""
+        if len(index) != self.dim():
             return None
-        *batches, rows, columns = index
-        if min(rows.dim(), columns.dim()) < 2 or not (
-            rows.shape[-1] == 1 == columns.shape[-2]
-            and all(part.shape[-2:] == (1, 1) for part in batches)
-        ):
-            return None
-        places = {"i": rows[..., 0], "j": columns[..., 0, :]}
-        chosen = []
-        for tensor, role in zip(self._args, self.roles, strict=True):
-            if tensor.dim() > 2:
-                (tensor,) = self._expanded(self.batch_shape, (tensor,))
-                lead: Any = [part[..., 0] for part in batches]
-                if role == "p":
-                    lead = [part[..., 0] for part in lead]
-            else:
-                lead = []
-            place = (*lead, places[role]) if role in places else tuple(lead)
-            chosen.append(tensor[place] if place else tensor)
-        return self._like(chosen)
+        found = of_block(self._args, self.roles, self.batch_shape, index)
+        return None if found is None else self._like(found)
 
     def _get_indices(
         self, row_index: Tensor, col_index: Tensor, *batch_indices: Tensor
     ) -> Tensor:
         indices = torch.broadcast_tensors(row_index, col_index, *batch_indices)
         shape = indices[0].shape
-        rows, columns, *batches = (index.reshape(-1) for index in indices)
-        places = {"i": rows, "j": columns}
-        # Parameters that differ from pair to pair make a batch of each pair.
-        apart = any(
-            tensor.dim() > 2 and role == "p"
-            for tensor, role in zip(self._args, self.roles, strict=True)
-        )
-        chosen = []
-        for tensor, role in zip(self._args, self.roles, strict=True):
-            place: tuple[Any, ...] = ()
-            if tensor.dim() > 2:
-                (tensor,) = self._expanded(self.batch_shape, (tensor,))
-                place = tuple(batches)
-            if role in places:
-                place = (*place, places[role])
-            if place:
-                tensor = tensor[place]
-            if apart and role in places:
-                tensor = tensor.unsqueeze(-2)
-            chosen.append(tensor)
-        values = self._like(chosen)._diagonal()
-        return values.reshape(shape)
+        flat = [index.reshape(-1) for index in indices]
+        chosen = of_pairs(self._args, self.roles, self.batch_shape, flat)
+        return self._like(chosen)._diagonal().reshape(shape)
 
     # ---- batches ------------------------------------------------------------
 
@@ -452,7 +440,14 @@ class KernelOperator(AddsDiagonals, LinearOperator):
         Returns
         -------
         tensor or LinearOperator
-            Over a batch, an operator still.
+            Shape (..., N) or (..., M); over a batch, an operator still.
+
+        Raises
+        ------
+        TypeError
+            For a dimension that is no int.
+        RuntimeError
+            For a dimension of a batch where there is none.
 
         Examples
         --------
@@ -498,6 +493,13 @@ class KernelOperator(AddsDiagonals, LinearOperator):
         -------
         LinearOperator
             A ``KernelOperator`` where the other is a formula, too.
+
+        Raises
+        ------
+        RuntimeError
+            For a matrix of another shape.
+        TypeError
+            For what is no number, tensor or operator.
 
         Examples
         --------
@@ -566,10 +568,9 @@ class KernelOperator(AddsDiagonals, LinearOperator):
         tensors = lifted(self._args, self._rank(least))
         return dict(zip(self.names, tensors, strict=True))
 
-    def _expanded(self, batch: Any, tensors: Any = None) -> list[Tensor]:
-        """Tensors with all batch dimensions, of which nothing is copied."""
-        tensors = self._args if tensors is None else tensors
-        return [tensor.expand(*batch, *tensor.shape[-2:]) for tensor in tensors]
+    def _expanded(self, batch: Any) -> list[Tensor]:
+        """The tensors with all batch dimensions."""
+        return [expanded(tensor, batch) for tensor in self._args]
 
     def _shaped(self, result: Any, shape: Any) -> Tensor:
         """What a formula gave, in the batches and the dtype of the operator."""

@@ -55,7 +55,7 @@ class TermKernel(FusingKernel):
         Parameters
         ----------
         x : tensor of shape (..., N, D)
-            Points as the kernel is given them.
+            Points as the kernel is given them, of floats.
 
         Returns
         -------
@@ -86,9 +86,9 @@ class TermKernel(FusingKernel):
         Parameters
         ----------
         x1 : tensor of shape (..., N, D)
-            Points.
+            Points, of floats; of an ``IndexKernel`` labels, integers.
         x2 : tensor of shape (..., M, D)
-            Points.
+            Points, of floats; of an ``IndexKernel`` labels, integers.
         diag : bool, default False
             Whether only the diagonal is computed.
         last_dim_is_batch : bool, default False
@@ -100,6 +100,11 @@ class TermKernel(FusingKernel):
         -------
         KernelOperator or tensor
             The matrix (..., N, M), lazily, or the diagonal (..., N).
+
+        Raises
+        ------
+        ShapeError
+            With diag, for other numbers of points in x1 and x2.
 
         Examples
         --------

@@ -73,6 +73,11 @@ def reduce(
         When the call is traced; an index outside its table is a
         ``JaxRuntimeError`` when it runs.
 
+    See Also
+    --------
+    tilefold.reduce : which comes here by itself.
+    tilefold.jax.kernel
+
     Examples
     --------
     >>> import jax

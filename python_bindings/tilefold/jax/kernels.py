@@ -14,7 +14,7 @@ import numpy as np
 
 from tilefold.errors import Error
 from tilefold.jax.solves import solve as traced_solve
-from tilefold.kernel import Kernel, kernel
+from tilefold.kernel_matrix import Kernel, kernel
 from tilefold.pair_term import PairTerm
 from tilefold.roles import Role, bare
 
@@ -67,6 +67,11 @@ def solve(
     ------
     ShapeError, ArgumentError
         As ``Kernel.solve`` raises them.
+
+    See Also
+    --------
+    tilefold.Kernel.solve : which comes here by itself.
+    tilefold.jax.kernel : the matrix, of arrays of JAX.
 
     Examples
     --------

@@ -25,7 +25,7 @@ from tilefold.solve import LogdetInfo, require_counts
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tilefold.kernel import Kernel
+    from tilefold.kernel_matrix import Kernel
 
     Solve = Callable[..., tuple[Any, Any, Any]]
 

@@ -32,6 +32,10 @@ def register() -> None:
     ``import tilefold.jax`` does it. A process that only runs a program which
     ``jax.export`` has written calls it, so that the program finds its target.
 
+    See Also
+    --------
+    tilefold.jax.reduce : whose programs it is for.
+
     Examples
     --------
     >>> tilefold.jax.register()

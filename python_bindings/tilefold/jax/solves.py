@@ -28,7 +28,7 @@ from tilefold.solve import LogdetInfo, SolveInfo
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tilefold.kernel import Kernel
+    from tilefold.kernel_matrix import Kernel
 
 __all__ = ["inv_quad_logdet", "solve"]
 

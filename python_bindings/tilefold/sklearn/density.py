@@ -66,6 +66,10 @@ class KernelDensity(BaseEstimator):
     bandwidth_ : float
         The bandwidth that was taken.
 
+    See Also
+    --------
+    MeanShift : the modes of a density.
+
     Examples
     --------
     >>> from tilefold.sklearn import KernelDensity
@@ -114,7 +118,7 @@ class KernelDensity(BaseEstimator):
         y : None
             Not read.
         sample_weight : array of shape (n_samples,), optional
-            Weights of the points: 1.
+            Weights of the points, floats: 1.
 
         Returns
         -------
@@ -124,7 +128,9 @@ class KernelDensity(BaseEstimator):
         Raises
         ------
         ValueError
-            For negative weights, and for names of a formula without a value.
+            For parameters out of their ranges, X that is no finite array of two
+            dimensions, and negative weights or names of a formula without a
+            value.
 
         Examples
         --------
@@ -166,12 +172,19 @@ class KernelDensity(BaseEstimator):
         Parameters
         ----------
         X : array of shape (n_queries, n_features)
-            The points that are asked about.
+            The points that are asked about, of floats.
 
         Returns
         -------
         array of shape (n_queries,)
             Of X's dtype; -inf where the density is 0.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, and with NaN or infinity.
 
         Examples
         --------
@@ -204,7 +217,7 @@ class KernelDensity(BaseEstimator):
         Parameters
         ----------
         X : array of shape (n_queries, n_features)
-            The points that are asked about.
+            The points that are asked about, of floats.
         y : None
             Not read.
 
@@ -212,6 +225,13 @@ class KernelDensity(BaseEstimator):
         -------
         float
             The sum over the points.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, and with NaN or infinity.
 
         Examples
         --------

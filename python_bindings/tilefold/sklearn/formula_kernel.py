@@ -53,6 +53,11 @@ class FormulaKernel(Kernel):
         For a formula that is none of two points, names without a value or
         values without a name, and learned values that are not positive.
 
+    See Also
+    --------
+    GaussianProcessRegressor
+    tilefold.kernel : the matrix of a formula, without an estimator.
+
     Examples
     --------
     >>> from tilefold.sklearn import FormulaKernel
@@ -221,9 +226,9 @@ class FormulaKernel(Kernel):
         Parameters
         ----------
         X : array of shape (N, D)
-            Points.
+            Points, of floats.
         Y : array of shape (M, D), optional
-            Other points: X.
+            Other points, of floats: X.
         eval_gradient : bool, default False
             Whether to give the derivatives by ``theta``, too.
 
@@ -231,6 +236,12 @@ class FormulaKernel(Kernel):
         -------
         array of shape (N, M), or a tuple
             The matrix; with derivatives of shape (N, N, n_dims).
+
+        Raises
+        ------
+        ValueError
+            For X or Y that is no finite array of two dimensions, for points of
+            other numbers of components, and for a gradient with Y.
 
         Examples
         --------
@@ -264,12 +275,17 @@ class FormulaKernel(Kernel):
         Parameters
         ----------
         X : array of shape (N, D)
-            Points.
+            Points, of floats.
 
         Returns
         -------
         array of shape (N,)
             The diagonal of the matrix.
+
+        Raises
+        ------
+        ValueError
+            For X that is no finite array of two dimensions.
 
         Examples
         --------
@@ -286,14 +302,20 @@ class FormulaKernel(Kernel):
         Parameters
         ----------
         X : array of shape (N, D)
-            Points.
+            Points, of floats.
         Y : array of shape (M, D), optional
-            Other points: X.
+            Other points, of floats: X.
 
         Returns
         -------
         tilefold.Kernel
             Of shape (N, M).
+
+        Raises
+        ------
+        ValueError
+            For points of other numbers of components, and of dtypes that are
+            not computed with.
 
         Examples
         --------

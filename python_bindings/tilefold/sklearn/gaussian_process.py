@@ -91,6 +91,11 @@ class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
         Its standard error, 0 where it is exact. There is no ``L_`` beyond
         ``direct_below`` points.
 
+    See Also
+    --------
+    FormulaKernel : a covariance of any formula.
+    KernelRidge : the same predictions without their variances.
+
     Examples
     --------
     >>> from tilefold.sklearn import GaussianProcessRegressor
@@ -148,14 +153,22 @@ class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
         Parameters
         ----------
         X : array of shape (N, D)
-            The points.
+            The points, of floats.
         y : array of shape (N,) or (N, T)
-            Their targets.
+            Their targets, of any real dtype.
 
         Returns
         -------
         GaussianProcessRegressor
             Itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            For parameters out of their ranges, X that is no finite array of two
+            dimensions, and y that is missing, not finite or of another length.
+        LinAlgError
+            Where the covariance is not positive definite.
 
         Examples
         --------
@@ -202,7 +215,7 @@ class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
         Parameters
         ----------
         X : array of shape (M, D)
-            The points.
+            The points, of floats.
         return_std : bool, default False
             Whether to give standard deviations, too.
         return_cov : bool, default False
@@ -213,6 +226,13 @@ class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
         array of shape (M,) or (M, T), or a tuple
             The mean; with standard deviations of that shape, or covariances (M,
             M) or (M, M, T).
+
+        Raises
+        ------
+        ValueError
+            For X of another number of features, and with NaN or infinity.
+        RuntimeError
+            For return_std and return_cov together.
 
         Examples
         --------
@@ -268,7 +288,7 @@ class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
         Parameters
         ----------
         theta : array of shape (n_dims,), optional
-            Logarithms of the hyperparameters: those that were learned.
+            Logarithms of the hyperparameters, floats: those that were learned.
         eval_gradient : bool, default False
             Whether to give the gradient, too.
         clone_kernel : bool, default True
@@ -278,6 +298,13 @@ class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
         -------
         float or tuple
             The value; with its gradient, of shape (n_dims,).
+
+        Raises
+        ------
+        AttributeError
+            Before ``fit``.
+        ValueError
+            For another number of hyperparameters, and a gradient without theta.
 
         Examples
         --------

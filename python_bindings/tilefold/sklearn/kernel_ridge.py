@@ -88,6 +88,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     solver_ : str
         Which was taken.
 
+    See Also
+    --------
+    NystroemRidge : the same with fewer centres than points.
+    GaussianProcessRegressor : with variances of predictions.
+
     Examples
     --------
     >>> from tilefold.sklearn import KernelRidge
@@ -160,11 +165,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (N, D)
-            The points.
+            The points, of floats.
         y : array of shape (N,) or (N, E)
-            Their targets.
+            Their targets, of any real dtype.
         sample_weight : float or array of shape (N,), optional
-            Weights of the points: 1.
+            Weights of the points, floats: 1.
 
         Returns
         -------
@@ -174,7 +179,9 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For a formula that is none of two points, or lacks values.
+            For parameters out of their ranges, X that is no finite array of two
+            dimensions, and y that is missing, not finite or of another length;
+            and for a formula that is none of two points, or lacks values.
 
         Examples
         --------
@@ -206,12 +213,19 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (M, D)
-            The points.
+            The points, of floats.
 
         Returns
         -------
         array of shape (M,) or (M, E)
             Values, of floats.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, and with NaN or infinity.
 
         Examples
         --------

@@ -77,8 +77,8 @@ class KMeans(
     metric_params : dict, optional
         Other arguments of the metric.
     init : {"k-means++", "random"}, array or callable, default "k-means++"
-        The first means, (n_clusters, n_features), or what makes them of X,
-        n_clusters and random_state.
+        The first means, floats of shape (n_clusters, n_features), or what makes
+        them of X, n_clusters and random_state.
     n_init : int or "auto", default "auto"
         How many starts: 1, and 10 of random ones.
     max_iter : int, default 300
@@ -101,6 +101,11 @@ class KMeans(
         The sum of weighted distances.
     n_iter_ : int
         How many steps were made.
+
+    See Also
+    --------
+    KMedoids : with points of the data as centres.
+    MeanShift : with as many clusters as there are modes.
 
     Examples
     --------
@@ -169,7 +174,7 @@ class KMeans(
         y : None
             Not read.
         sample_weight : array of shape (n_samples,), optional
-            Weights of the points: 1.
+            Weights of the points, floats: 1.
 
         Returns
         -------
@@ -179,7 +184,8 @@ class KMeans(
         Raises
         ------
         ValueError
-            For fewer points than clusters.
+            For parameters out of their ranges, X that is no finite array of two
+            dimensions, and fewer points than clusters.
 
         Examples
         --------
@@ -293,12 +299,19 @@ class KMeans(
         Parameters
         ----------
         X : array of shape (n_queries, n_features)
-            The points that are asked about.
+            The points that are asked about, of floats.
 
         Returns
         -------
         array of shape (n_queries,), int64
             Numbers of means.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, and with NaN or infinity.
 
         Examples
         --------
@@ -320,12 +333,19 @@ class KMeans(
         Parameters
         ----------
         X : array of shape (n_queries, n_features)
-            The points that are asked about.
+            The points that are asked about, of floats.
 
         Returns
         -------
         array of shape (n_queries, n_clusters)
             By the metric; of "sqeuclidean" the Euclidean ones.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, and with NaN or infinity.
 
         Examples
         --------
@@ -352,16 +372,23 @@ class KMeans(
         Parameters
         ----------
         X : array of shape (n_queries, n_features)
-            The points that are asked about.
+            The points that are asked about, of floats.
         y : None
             Not read.
         sample_weight : array of shape (n_queries,), optional
-            Weights of the points: 1.
+            Weights of the points, floats: 1.
 
         Returns
         -------
         float
             Larger is better, at most 0.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, and with NaN or infinity.
 
         Examples
         --------

@@ -64,7 +64,8 @@ class KMedoids(
     metric_params : dict, optional
         Other arguments of the metric.
     init : {"k-medoids++", "random"} or array, default "k-medoids++"
-        The first medoids, or the numbers of n_clusters points.
+        The first medoids, floats of shape (n_clusters, n_features), or the
+        numbers of n_clusters points, integers of shape (n_clusters,).
     max_iter : int, default 300
         The most steps.
     random_state : int or RandomState, optional
@@ -84,6 +85,10 @@ class KMedoids(
         The sum of weighted distances.
     n_iter_ : int
         How many steps were made.
+
+    See Also
+    --------
+    KMeans : with means as centres.
 
     Examples
     --------
@@ -142,7 +147,7 @@ class KMedoids(
         y : None
             Not read.
         sample_weight : array of shape (n_samples,), optional
-            Weights of the points: 1.
+            Weights of the points, floats: 1.
 
         Returns
         -------
@@ -152,7 +157,8 @@ class KMedoids(
         Raises
         ------
         ValueError
-            For fewer points than clusters.
+            For parameters out of their ranges, X that is no finite array of two
+            dimensions, and fewer points than clusters.
 
         Examples
         --------
@@ -272,12 +278,19 @@ class KMedoids(
         Parameters
         ----------
         X : array of shape (n_queries, n_features)
-            The points that are asked about.
+            The points that are asked about, of floats.
 
         Returns
         -------
         array of shape (n_queries,), int64
             Numbers of medoids.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, and with NaN or infinity.
 
         Examples
         --------
@@ -297,12 +310,19 @@ class KMedoids(
         Parameters
         ----------
         X : array of shape (n_queries, n_features)
-            The points that are asked about.
+            The points that are asked about, of floats.
 
         Returns
         -------
         array of shape (n_queries, n_clusters)
             By the metric.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, and with NaN or infinity.
 
         Examples
         --------

@@ -55,7 +55,7 @@ class MeanShift(ClusterMixin, BaseEstimator):
     kernel_params : dict, optional
         Other values of a formula.
     seeds : array of shape (n_seeds, n_features), optional
-        Where it begins: all points.
+        Where it begins, floats: all points.
     bin_seeding : bool, default False
         Whether it begins at the cells of a grid that hold points.
     min_bin_freq : int, default 1
@@ -76,6 +76,11 @@ class MeanShift(ClusterMixin, BaseEstimator):
         The mode of each point; -1 of orphans.
     n_iter_ : int
         How many steps were made.
+
+    See Also
+    --------
+    KernelDensity : the density whose modes it finds.
+    KMeans : with a number of clusters that is given.
 
     Examples
     --------
@@ -140,7 +145,8 @@ class MeanShift(ClusterMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            Where no seed has a point around it.
+            For parameters out of their ranges, X that is no finite array of two
+            dimensions, and seeds of which none has a point around it.
 
         Examples
         --------
@@ -218,12 +224,19 @@ class MeanShift(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (n_queries, n_features)
-            The points that are asked about.
+            The points that are asked about, of floats.
 
         Returns
         -------
         array of shape (n_queries,), int64
             Numbers of modes.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, and with NaN or infinity.
 
         Examples
         --------

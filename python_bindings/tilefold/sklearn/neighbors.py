@@ -105,8 +105,8 @@ class KNeighborsSearch(NeighborsBase):
         Parameters
         ----------
         X : array of shape (n_queries, n_features), optional
-            The points that are asked about; without them those that were
-            fitted, none being its own neighbour.
+            The points that are asked about, of floats; without them those that
+            were fitted, none being its own neighbour.
         n_neighbors : int, optional
             How many: that of the class.
         return_distance : bool, default True
@@ -120,8 +120,13 @@ class KNeighborsSearch(NeighborsBase):
 
         Raises
         ------
+        NotFittedError
+            Before ``fit``.
         ValueError
-            Where there are fewer points.
+            For X of another number of features, with NaN or infinity, and where
+            there are fewer points than neighbours are asked for.
+        TypeError
+            For an n_neighbors that is no integer.
 
         Examples
         --------
@@ -158,8 +163,8 @@ class KNeighborsSearch(NeighborsBase):
         Parameters
         ----------
         X : array of shape (n_queries, n_features), optional
-            The points that are asked about; without them those that were
-            fitted, none being its own neighbour.
+            The points that are asked about, of floats; without them those that
+            were fitted, none being its own neighbour.
         n_neighbors : int, optional
             How many: that of the class.
         mode : {"connectivity", "distance"}, default "connectivity"
@@ -169,6 +174,11 @@ class KNeighborsSearch(NeighborsBase):
         -------
         scipy.sparse.csr_matrix
             Shape (n_queries, n_samples_fit), float64.
+
+        Raises
+        ------
+        NotFittedError, ValueError, TypeError
+            As ``kneighbors`` raises them; and for another mode.
 
         Examples
         --------
@@ -209,8 +219,8 @@ class RadiusNeighborsSearch(NeighborsBase):
         Parameters
         ----------
         X : array of shape (n_queries, n_features), optional
-            The points that are asked about; without them those that were
-            fitted, none being its own neighbour.
+            The points that are asked about, of floats; without them those that
+            were fitted, none being its own neighbour.
         radius : float, optional
             In the units of the metric: that of the class.
         return_distance : bool, default True
@@ -223,6 +233,14 @@ class RadiusNeighborsSearch(NeighborsBase):
         tuple of array
             Two arrays of NumPy's, of shape (n_queries,), whose elements are
             arrays: of distances, and of indices; or the latter alone.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, with NaN or infinity, for a
+            radius below 0, and for sort_results without return_distance.
 
         Examples
         --------
@@ -254,8 +272,8 @@ class RadiusNeighborsSearch(NeighborsBase):
         Parameters
         ----------
         X : array of shape (n_queries, n_features), optional
-            The points that are asked about; without them those that were
-            fitted, none being its own neighbour.
+            The points that are asked about, of floats; without them those that
+            were fitted, none being its own neighbour.
         radius : float, optional
             In the units of the metric: that of the class.
         mode : {"connectivity", "distance"}, default "connectivity"
@@ -267,6 +285,11 @@ class RadiusNeighborsSearch(NeighborsBase):
         -------
         scipy.sparse.csr_matrix
             Shape (n_queries, n_samples_fit), float64.
+
+        Raises
+        ------
+        NotFittedError, ValueError
+            As ``radius_neighbors`` raises them; and for another mode.
 
         Examples
         --------
@@ -348,6 +371,11 @@ class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch):
     n_samples_fit_ : int
         How many points were fitted.
 
+    See Also
+    --------
+    KNeighborsClassifier, KNeighborsRegressor, KNeighborsTransformer
+    tilefold.radius_neighbors : the same as a function.
+
     Examples
     --------
     >>> from tilefold.sklearn import NearestNeighbors
@@ -396,6 +424,12 @@ class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch):
         -------
         NearestNeighbors
             Itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            For parameters out of their ranges, and X that is no finite array of
+            two dimensions.
 
         Examples
         --------

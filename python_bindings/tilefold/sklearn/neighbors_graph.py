@@ -55,6 +55,12 @@ class _Transformer(
         Self
             Itself, fitted.
 
+        Raises
+        ------
+        ValueError
+            For parameters out of their ranges, and X that is no finite array of
+            two dimensions.
+
         Examples
         --------
         >>> from tilefold.sklearn import KNeighborsTransformer
@@ -93,6 +99,10 @@ class KNeighborsTransformer(_Transformer, KNeighborsSearch):
     n_jobs : int, optional
         How many threads: what tilefold takes; -1 is all processors.
 
+    See Also
+    --------
+    RadiusNeighborsTransformer, NearestNeighbors
+
     Examples
     --------
     >>> from tilefold.sklearn import KNeighborsTransformer
@@ -130,12 +140,19 @@ class KNeighborsTransformer(_Transformer, KNeighborsSearch):
         Parameters
         ----------
         X : array of shape (n_queries, n_features)
-            The points that are asked about.
+            The points that are asked about, of floats.
 
         Returns
         -------
         scipy.sparse.csr_matrix
             Shape (n_queries, n_samples_fit), float64.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, and with NaN or infinity.
 
         Examples
         --------
@@ -166,6 +183,10 @@ class RadiusNeighborsTransformer(_Transformer, RadiusNeighborsSearch):
         Other arguments of the metric.
     n_jobs : int, optional
         How many threads: what tilefold takes; -1 is all processors.
+
+    See Also
+    --------
+    KNeighborsTransformer, NearestNeighbors
 
     Examples
     --------
@@ -204,12 +225,19 @@ class RadiusNeighborsTransformer(_Transformer, RadiusNeighborsSearch):
         Parameters
         ----------
         X : array of shape (n_queries, n_features)
-            The points that are asked about.
+            The points that are asked about, of floats.
 
         Returns
         -------
         scipy.sparse.csr_matrix
             Shape (n_queries, n_samples_fit), float64.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, and with NaN or infinity.
 
         Examples
         --------

@@ -95,8 +95,12 @@ class KNeighborsClassifier(_Weighted, Classifier):
 
     Attributes
     ----------
-    classes_ : array, or a list of arrays
+    classes_ : array of shape (n_classes,), or a list of arrays
         The labels, of each output.
+
+    See Also
+    --------
+    RadiusNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 
     Examples
     --------
@@ -123,6 +127,12 @@ class KNeighborsClassifier(_Weighted, Classifier):
         KNeighborsClassifier
             Itself, fitted.
 
+        Raises
+        ------
+        ValueError
+            For parameters out of their ranges, X that is no finite array of two
+            dimensions, and y that is missing, not finite or of another length.
+
         Examples
         --------
         >>> from tilefold.sklearn import KNeighborsClassifier
@@ -139,13 +149,20 @@ class KNeighborsClassifier(_Weighted, Classifier):
         Parameters
         ----------
         X : array of shape (n_queries, n_features), or None
-            The points that are asked about; None for those that were fitted,
-            each without itself.
+            The points that are asked about, of floats; None for those that were
+            fitted, each without itself.
 
         Returns
         -------
         array of shape (n_queries,) or (n_queries, n_outputs)
             Labels, of the dtype of those that were fitted.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, and with NaN or infinity.
 
         Examples
         --------
@@ -168,13 +185,20 @@ class KNeighborsClassifier(_Weighted, Classifier):
         Parameters
         ----------
         X : array of shape (n_queries, n_features), or None
-            The points that are asked about; None for those that were fitted,
-            each without itself.
+            The points that are asked about, of floats; None for those that were
+            fitted, each without itself.
 
         Returns
         -------
         array of shape (n_queries, n_classes), float64
             Of several outputs, a list of them.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, and with NaN or infinity.
 
         Examples
         --------
@@ -224,6 +248,10 @@ class KNeighborsRegressor(_Weighted, Regressor):
     n_jobs : int, optional
         How many threads: what tilefold takes; -1 is all processors.
 
+    See Also
+    --------
+    RadiusNeighborsRegressor, KNeighborsClassifier, NearestNeighbors
+
     Examples
     --------
     >>> from tilefold.sklearn import KNeighborsRegressor
@@ -238,13 +266,20 @@ class KNeighborsRegressor(_Weighted, Regressor):
         Parameters
         ----------
         X : array of shape (n_queries, n_features), or None
-            The points that are asked about; None for those that were fitted,
-            each without itself.
+            The points that are asked about, of floats; None for those that were
+            fitted, each without itself.
 
         Returns
         -------
         array of shape (n_queries,) or (n_queries, n_outputs)
             Weighted means, of floats.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, and with NaN or infinity.
 
         Examples
         --------

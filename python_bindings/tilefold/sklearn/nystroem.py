@@ -78,6 +78,10 @@ class Nystroem(
     normalization_ : array of shape (M, M)
         ``K(c, c)^(-1/2)``.
 
+    See Also
+    --------
+    NystroemRidge : a ridge of such features, without storing them.
+
     Examples
     --------
     >>> from tilefold.sklearn import Nystroem
@@ -127,7 +131,7 @@ class Nystroem(
         Parameters
         ----------
         X : array of shape (N, D)
-            The points.
+            The points, of floats.
         y : None
             Not read.
 
@@ -135,6 +139,12 @@ class Nystroem(
         -------
         Nystroem
             Itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            For parameters out of their ranges, and X that is no finite array of
+            two dimensions.
 
         Examples
         --------
@@ -170,12 +180,19 @@ class Nystroem(
         Parameters
         ----------
         X : array of shape (N, D)
-            The points.
+            The points, of floats.
 
         Returns
         -------
         array of shape (N, M)
             Features, of floats.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, and with NaN or infinity.
 
         Examples
         --------
@@ -235,6 +252,11 @@ class NystroemRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         How many steps were made.
     residual_ : float
         The last preconditioned residual, as a part of the first.
+
+    See Also
+    --------
+    KernelRidge : the same with all points as centres.
+    Nystroem : the features alone.
 
     Examples
     --------
@@ -300,16 +322,22 @@ class NystroemRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (N, D)
-            The points.
+            The points, of floats.
         y : array of shape (N,) or (N, E)
-            Their targets.
+            Their targets, of any real dtype.
         sample_weight : float or array of shape (N,), optional
-            Weights of the points: 1.
+            Weights of the points, floats: 1.
 
         Returns
         -------
         NystroemRidge
             Itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            For parameters out of their ranges, X that is no finite array of two
+            dimensions, and y that is missing, not finite or of another length.
 
         Examples
         --------
@@ -339,12 +367,19 @@ class NystroemRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (N, D)
-            The points.
+            The points, of floats.
 
         Returns
         -------
         array of shape (N,) or (N, E)
             Values, of floats.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, and with NaN or infinity.
 
         Examples
         --------

@@ -106,12 +106,18 @@ class Regressor(RegressorMixin, MultiOutputMixin, NeighborsBase):
         X : array of shape (n_samples, n_features)
             The points, of floats.
         y : array of shape (n_samples,) or (n_samples, n_outputs)
-            Their targets.
+            Their targets, of any real dtype.
 
         Returns
         -------
         Self
             Itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            For parameters out of their ranges, X that is no finite array of two
+            dimensions, and y that is missing, not finite or of another length.
 
         Examples
         --------

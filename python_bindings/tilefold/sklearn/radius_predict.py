@@ -137,8 +137,12 @@ class RadiusNeighborsClassifier(_Within, Classifier):
 
     Attributes
     ----------
-    classes_ : array, or a list of arrays
+    classes_ : array of shape (n_classes,), or a list of arrays
         The labels, of each output.
+
+    See Also
+    --------
+    KNeighborsClassifier, RadiusNeighborsRegressor, NearestNeighbors
 
     Examples
     --------
@@ -190,6 +194,12 @@ class RadiusNeighborsClassifier(_Within, Classifier):
         RadiusNeighborsClassifier
             Itself, fitted.
 
+        Raises
+        ------
+        ValueError
+            For parameters out of their ranges, X that is no finite array of two
+            dimensions, and y that is missing, not finite or of another length.
+
         Examples
         --------
         >>> from tilefold.sklearn import RadiusNeighborsClassifier
@@ -207,8 +217,8 @@ class RadiusNeighborsClassifier(_Within, Classifier):
         Parameters
         ----------
         X : array of shape (n_queries, n_features), or None
-            The points that are asked about; None for those that were fitted,
-            each without itself.
+            The points that are asked about, of floats; None for those that were
+            fitted, each without itself.
 
         Returns
         -------
@@ -217,8 +227,11 @@ class RadiusNeighborsClassifier(_Within, Classifier):
 
         Raises
         ------
+        NotFittedError
+            Before ``fit``.
         ValueError
-            For queries without neighbours where there is no ``outlier_label``.
+            For X of another number of features, with NaN or infinity, and for
+            queries without neighbours where there is no ``outlier_label``.
 
         Examples
         --------
@@ -244,14 +257,21 @@ class RadiusNeighborsClassifier(_Within, Classifier):
         Parameters
         ----------
         X : array of shape (n_queries, n_features), or None
-            The points that are asked about; None for those that were fitted,
-            each without itself.
+            The points that are asked about, of floats; None for those that were
+            fitted, each without itself.
 
         Returns
         -------
         array of shape (n_queries, n_classes), float64
             Of several outputs, a list of them. An outlier's label has all
             votes; one that is not in ``classes_`` has none, with a warning.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, and with NaN or infinity.
 
         Examples
         --------
@@ -321,6 +341,10 @@ class RadiusNeighborsRegressor(_Within, Regressor):
     n_jobs : int, optional
         How many threads: what tilefold takes; -1 is all processors.
 
+    See Also
+    --------
+    KNeighborsRegressor, RadiusNeighborsClassifier, NearestNeighbors
+
     Examples
     --------
     >>> from tilefold.sklearn import RadiusNeighborsRegressor
@@ -358,13 +382,20 @@ class RadiusNeighborsRegressor(_Within, Regressor):
         Parameters
         ----------
         X : array of shape (n_queries, n_features), or None
-            The points that are asked about; None for those that were fitted,
-            each without itself.
+            The points that are asked about, of floats; None for those that were
+            fitted, each without itself.
 
         Returns
         -------
         array of shape (n_queries,) or (n_queries, n_outputs), float64
             Weighted means; NaN without neighbours.
+
+        Raises
+        ------
+        NotFittedError
+            Before ``fit``.
+        ValueError
+            For X of another number of features, and with NaN or infinity.
 
         Examples
         --------

@@ -73,6 +73,10 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
     affinity_matrix_ : tilefold.Kernel
         The affinities, of shape (N, N), not stored.
 
+    See Also
+    --------
+    KMeans : clusters of the points themselves.
+
     Examples
     --------
     >>> from tilefold.sklearn import SpectralClustering
@@ -141,7 +145,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         Parameters
         ----------
         X : array of shape (N, D)
-            The points.
+            The points, of floats.
         y : None
             Not read.
 
@@ -153,8 +157,9 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For affinities that are negative, or a formula that is none of two
-            points.
+            For parameters out of their ranges, X that is no finite array of two
+            dimensions, and affinities that are negative, or a formula that is
+            none of two points.
 
         Examples
         --------

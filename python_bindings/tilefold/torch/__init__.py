@@ -84,6 +84,10 @@ def spec(
     FormulaError
         Where the formula cannot be read.
 
+    See Also
+    --------
+    tilefold.torch.call : a call without a text.
+
     Examples
     --------
     >>> import torch

@@ -23,7 +23,7 @@ from torch._dynamo.variables import builtin
 from torch.utils import _pytree as pytree
 
 from tilefold.frameworks import leave_graph
-from tilefold.kernel import Kernel
+from tilefold.kernel_matrix import Kernel
 from tilefold.operations import of_torch
 from tilefold.pair_term import PairTerm
 from tilefold.roles import Role, bare

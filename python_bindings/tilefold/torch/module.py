@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional
 
 from tilefold import _core
-from tilefold.kernel import kernel
+from tilefold.kernel_matrix import kernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -46,6 +46,10 @@ class Kernel(torch.nn.Module):
     ------
     ArgumentError
         For a name that the formula does not have.
+
+    See Also
+    --------
+    tilefold.kernel : the lazy matrix, without parameters to learn.
 
     Examples
     --------
@@ -142,11 +146,12 @@ class Kernel(torch.nn.Module):
         Parameters
         ----------
         x : tensor, optional
-            The points on i, of shape (N, D).
+            The points on i, of shape (N, D) and any dtype of numbers.
         y : tensor, optional
-            The points on j, of shape (M, D); x where it is left out.
+            The points on j, of shape (M, D) and any dtype of numbers; x where
+            it is left out.
         **arrays : tensor
-            Others by name.
+            Others by name: shapes and dtypes as in ``tilefold.Formula``.
 
         Returns
         -------

@@ -19,7 +19,7 @@ from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
 from tilefold import _core
 from tilefold.errors import ConvergenceWarning
-from tilefold.kernel import Kernel
+from tilefold.kernel_matrix import Kernel
 from tilefold.pair_term import PairTerm
 from tilefold.solve import LogdetInfo, SolveInfo, log_determinant
 from tilefold.solve import solve as solve_without_record

@@ -34,7 +34,20 @@ __all__ = [
 
 
 def check_health() -> None:
-    """Prints what `tilefold doctor` finds of this machine."""
+    """Prints what ``tilefold doctor`` finds of this machine, a line for each.
+
+    Programs written for KeOps call it to see whether formulas can be compiled.
+
+    See Also
+    --------
+    install
+
+    Examples
+    --------
+    >>> from tilefold.compat import pykeops
+    >>> pykeops.check_health()  # doctest: +ELLIPSIS
+    ok ...
+    """
     from tilefold.doctor import examine
 
     for name, finding, good in examine():

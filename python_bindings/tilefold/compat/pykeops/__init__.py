@@ -56,24 +56,111 @@ _MODULES = {
 
 
 def set_verbose(val: bool) -> None:
-    """Sets `verbose`, of `keopscore` too."""
+    """Sets whether messages may be printed, of keopscore too.
+
+    Programs written for KeOps set it; nothing here prints by itself, so that
+    it only changes what ``verbose`` is when it is read.
+
+    Parameters
+    ----------
+    val : bool
+        What ``verbose`` is from here on.
+
+    See Also
+    --------
+    check_health
+
+    Examples
+    --------
+    >>> from tilefold.compat import pykeops
+    >>> before = pykeops.verbose
+    >>> pykeops.set_verbose(False)
+    >>> pykeops.verbose
+    False
+    >>> pykeops.set_verbose(before)
+    """
     global verbose
     verbose = val
     keopscore.verbose = val
 
 
 def set_build_folder(path: str | None = None) -> None:
-    """Names the folder of `get_build_folder`; None is an empty one."""
+    """Names the folder that ``get_build_folder`` gives, for programs that ask.
+
+    Nothing is built there: compiled kernels lie in ``TILEFOLD_CACHE_DIR``.
+
+    Parameters
+    ----------
+    path : str, optional
+        The folder, which is made where it is not there; else the one of
+        ``KEOPS_CACHE_FOLDER``, or an empty one of this process.
+
+    Raises
+    ------
+    OSError
+        Where the folder cannot be made.
+
+    See Also
+    --------
+    get_build_folder
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from tilefold.compat import pykeops
+    >>> folder = tempfile.mkdtemp()
+    >>> pykeops.set_build_folder(folder)
+    >>> pykeops.get_build_folder() == folder
+    True
+    >>> pykeops.set_build_folder()
+    """
     keopscore.set_build_folder(path)
 
 
 def get_build_folder() -> str:
-    """A folder that exists. Compiled kernels lie in TILEFOLD_CACHE_DIR."""
+    """Gives a folder that exists, for programs that ask KeOps for one.
+
+    Nothing is built there: compiled kernels lie in ``TILEFOLD_CACHE_DIR``.
+
+    Returns
+    -------
+    str
+        The folder that was named, here or by ``KEOPS_CACHE_FOLDER``, else an
+        empty one of this process.
+
+    See Also
+    --------
+    set_build_folder, clean_pykeops
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tilefold.compat import pykeops
+    >>> Path(pykeops.get_build_folder()).is_dir()
+    True
+    """
     return str(keopscore.config.config.get_build_folder())
 
 
 def clean_pykeops(recompile_jit_binaries: bool = True) -> None:  # noqa: ARG001
-    """Forgets the formulas compiled so far, in this process."""
+    """Forgets the formulas that were compiled so far, in this process.
+
+    Kernels on disk stay, until ``tilefold cache clear`` removes them.
+
+    Parameters
+    ----------
+    recompile_jit_binaries : bool, default True
+        Without effect: there are no binaries of KeOps.
+
+    See Also
+    --------
+    get_build_folder
+
+    Examples
+    --------
+    >>> from tilefold.compat import pykeops
+    >>> pykeops.clean_pykeops()
+    """
     importlib.import_module("tilefold.compat.pykeops.nodes").clear()
 
 

@@ -60,12 +60,34 @@ _BACKENDS = ("pykeops.numpy", "pykeops.torch")
 
 
 def install(force: bool = False) -> None:
-    """From here on, `pykeops` and `keopscore` are tilefold's.
+    """Makes ``pykeops`` and ``keopscore`` tilefold's, for imports from here on.
 
-    Where KeOps itself was imported already, programs hold its classes, so
-    that this is an ImportError; `force=True` replaces it all the same, for
-    what is imported later. Calling it again changes nothing. Processes that
-    `multiprocessing` starts from here find them too.
+    Calling it again changes nothing. Processes that ``multiprocessing`` starts
+    from here find them, too.
+
+    Parameters
+    ----------
+    force : bool, default False
+        Whether they are replaced where KeOps itself was imported already:
+        programs hold its classes then, and what is imported later is ours.
+
+    Raises
+    ------
+    ImportError
+        Where KeOps itself was imported already, without force.
+
+    See Also
+    --------
+    uninstall
+
+    Examples
+    --------
+    >>> import tilefold.compat.pykeops as ours
+    >>> ours.install(force=True)
+    >>> import pykeops
+    >>> pykeops is ours
+    True
+    >>> ours.uninstall()
     """
     for root in _ROOTS:
         loaded = sys.modules.get(root)
@@ -88,7 +110,21 @@ def install(force: bool = False) -> None:
 
 
 def uninstall() -> None:
-    """Undoes `install()`: what is imported later is KeOps's own."""
+    """Undoes ``install``: what is imported later is KeOps' own.
+
+    What was imported from ``pykeops`` before stays as it is, in the programs
+    that hold it.
+
+    See Also
+    --------
+    install
+
+    Examples
+    --------
+    >>> from tilefold.compat import pykeops
+    >>> pykeops.uninstall()
+    >>> pykeops.uninstall()  # changes nothing
+    """
     if _FINDER in sys.meta_path:
         sys.meta_path.remove(_FINDER)
     if _FOLDER in sys.path:

@@ -1,4 +1,4 @@
-# python_bindings/tilefold/kernel.py - a pair term as a lazy matrix.
+# python_bindings/tilefold/kernel_matrix.py - a pair term as a lazy matrix.
 """`Kernel`: the N×M matrix of a formula, which is never stored.
 
 Every operation is a formula of its own around the pair term, compiled and
@@ -16,7 +16,12 @@ from tilefold import _core
 from tilefold.array_conventions import ArrayConventions
 from tilefold.axis_reductions import best, one_point_axis
 from tilefold.expression import with_diagonal
-from tilefold.frameworks import is_exported, is_read_by_dynamo, leave_graph
+from tilefold.frameworks import (
+    is_exported,
+    is_read_by_dynamo,
+    kernel_in_graph,
+    leave_graph,
+)
 from tilefold.indexing import indexed
 from tilefold.linear_operator import LinearOperatorMethods
 from tilefold.linear_systems import LinearSystems
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Self
 
+    from tilefold.array_types import ArrayLike, Keyword
     from tilefold.lazy_value import Lazy
     from tilefold.neighbors import Neighbors
     from tilefold.ranges import Ranges
@@ -40,25 +46,15 @@ if TYPE_CHECKING:
 __all__ = ["Kernel", "kernel"]
 
 
-_in_graph: Any = None
-
-
-def made_in_graphs_by(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Says what makes kernels where torch.compile reads: of a layer above."""
-    global _in_graph
-    _in_graph = make
-    return make
-
-
 def kernel(
     formula: str | _core.Formula | Callable[..., Any] | Lazy,
-    arguments: Mapping[str, Any] | None = None,
+    arguments: Mapping[str, Keyword] | None = None,
     /,
     *,
     session: _core.Session | None = None,
     options: _core.Options | None = None,
     ranges: Ranges | None = None,
-    **arrays: Any,
+    **arrays: Keyword,
 ) -> Kernel:
     """Makes the lazy (N, M) matrix of a formula without a reduction.
 
@@ -90,9 +86,10 @@ def kernel(
     Raises
     ------
     FormulaError
-        Where the text cannot be read, or reduces.
+        Where the text cannot be read.
     ShapeError, DTypeError, ArgumentError
-        Where arrays do not fit the formula or each other.
+        Where arrays do not fit the formula or each other, and for a formula
+        that reduces.
 
     See Also
     --------
@@ -116,8 +113,8 @@ def kernel(
                 "pass strict=False to torch.export.export",
             )
         elif isinstance(formula, (str, _core.Formula)) and session is None:
-            in_graph: Kernel = _in_graph(formula, given, options, ranges)
-            return in_graph
+            made: Kernel = kernel_in_graph(formula, given, options, ranges)
+            return made
         else:
             leave_graph(
                 "a kernel of a session or of a Python function is made in a "
@@ -187,6 +184,8 @@ class Kernel(
     4.0
     """
 
+    __module__ = "tilefold"  # where it is found
+
     __slots__ = ("__weakref__", "_pair", "_transposed")
 
     def __init__(self, pair: PairTerm, transposed: bool = False) -> None:
@@ -248,7 +247,7 @@ class Kernel(
 
     # ---- products -----------------------------------------------------------
 
-    def __matmul__(self, vector: Any) -> Any:
+    def __matmul__(self, vector: ArrayLike) -> Any:
         """Gives ``K @ b``: (N,) for b of shape (M,), (N, E) for (M, E).
 
         Of a kernel of vectors, ``Σ_j K[i, j] b[j]``: (N, E) for b of shape
@@ -272,7 +271,7 @@ class Kernel(
         arguments = {**self._pair.arguments, name: vectors}
         return formula(arguments, **self._pair.settings)
 
-    def __rmatmul__(self, vector: Any) -> Any:
+    def __rmatmul__(self, vector: ArrayLike) -> Any:
         """Gives ``b @ K``: (M,) for b of shape (N,), (E, M) for (E, N)."""
         if is_lazy_matrix(vector):
             _core.fail("KernelProduct")
@@ -284,11 +283,12 @@ class Kernel(
                 "(K * b[:, None, None]).sum(-3)",
                 "(K * b[:, None]).sum(-2)",
             )
-        if np.ndim(vector) < 2:
-            return self.T @ vector
-        if not hasattr(vector, "ndim"):
-            vector = np.asarray(vector)
-        return swapped(self.T @ swapped(vector, -1, -2), -1, -2)
+        given: Any = vector
+        if np.ndim(given) < 2:
+            return self.T @ given
+        if not hasattr(given, "ndim"):
+            given = np.asarray(given)
+        return swapped(self.T @ swapped(given, -1, -2), -1, -2)
 
     def _refuse_two_readings(self, vector: Any) -> None:
         """NumPy would sum over the components where those are as many."""
@@ -330,7 +330,7 @@ class Kernel(
     def _is_complex(self) -> bool:
         return self._pair.is_complex
 
-    def add_diag(self, values: Any) -> Kernel:
+    def add_diag(self, values: ArrayLike) -> Kernel:
         """Adds a diagonal: ``K + diag(values)``, still lazy.
 
         Parameters
@@ -346,7 +346,7 @@ class Kernel(
         Raises
         ------
         ShapeError
-            Where the matrix is not square, or values have another length.
+            Where values have another length.
 
         Examples
         --------
@@ -381,6 +381,8 @@ class Kernel(
         ------
         ArgumentError
             For an axis that there is not.
+        FormulaError
+            For a k that is not from 1 to 1024.
 
         Examples
         --------

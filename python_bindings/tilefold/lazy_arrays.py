@@ -1,4 +1,4 @@
-# python_bindings/tilefold/lazy.py - array code read as a formula.
+# python_bindings/tilefold/lazy_arrays.py - array code read as a formula.
 """`lazy`: arrays whose broadcast operations become one formula.
 
     xi, yj = tilefold.lazy(x, axis="i"), tilefold.lazy(y, axis="j")
@@ -11,15 +11,18 @@ formula, as in `tilefold.trace`, and compiled when it is reduced.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tilefold.frameworks import is_read_by_dynamo, leave_graph
 from tilefold.lazy_value import Lazy, by_shape, on_axis
 
+if TYPE_CHECKING:
+    from tilefold.array_types import ArrayLike
+
 __all__ = ["lazy"]
 
 
-def lazy(x: Any, axis: str | int | None = None) -> Lazy:
+def lazy(x: ArrayLike, axis: str | int | None = None) -> Lazy:
     """Puts an array on an axis, to compute with all pairs lazily.
 
     NumPy's operators and functions know the result, and PyTorch's do of
@@ -42,6 +45,8 @@ def lazy(x: Any, axis: str | int | None = None) -> Lazy:
     Raises
     ------
     ArgumentError
+        For an axis that there is not.
+    ShapeError
         Where neither the axis nor the shape says where the points are.
 
     See Also

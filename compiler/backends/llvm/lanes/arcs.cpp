@@ -120,7 +120,7 @@ private:
     llvm::IRBuilder<>& b() { return lanes_.b; }
     Value* number(double value) { return lanes_.number(dtype_, value); }
     Value* with_sign(Value* size, Value* x) {
-        return b().CreateBinaryIntrinsic(llvm::Intrinsic::copysign, size, x);
+        return lanes_.with_sign_of(x, size);
     }
     /// By its sign bit, as that of -0.
     Value* is_negative(Value* x) {

@@ -97,13 +97,14 @@ Value* power_of_two_of_bits(Lanes& lanes, Value* bits, int more) {
                            lanes.type(single ? DType::F32 : DType::F64));
 }
 
-Value* times_sixteenths(Lanes& lanes, Value* x, Value* bits) {
+Value* times_fractional_power(Lanes& lanes, Value* x, Value* bits,
+                              int fraction) {
     auto& b = lanes.b;
     const Format& format = lanes.dtype_of(x) == DType::F32 ? of_f32 : of_f64;
-    constexpr std::uint64_t sixteen = 16;
-    Value* exponent = b.CreateShl(
-        b.CreateAnd(bits, llvm::ConstantInt::get(bits->getType(), -sixteen)),
-        std::uint64_t(format.mantissa_bits - 4));
+    Value* whole = b.CreateAnd(
+        bits, llvm::ConstantInt::getSigned(bits->getType(), -(1 << fraction)));
+    Value* exponent =
+        b.CreateShl(whole, std::uint64_t(format.mantissa_bits - fraction));
     return b.CreateBitCast(
         b.CreateAdd(b.CreateBitCast(x, bits->getType()), exponent),
         x->getType());

@@ -24,8 +24,9 @@ llvm::Value* power_of_two(Lanes& lanes, llvm::Value* n);
 llvm::Value* power_of_two_of_bits(Lanes& lanes, llvm::Value* bits,
                                   int more = 0);
 
-/// Emits x 2^(n/16) of a number n that is the lowest bits of lanes of I32 or
-/// I64, but for its last four bits, which choose x.
-llvm::Value* times_sixteenths(Lanes& lanes, llvm::Value* x, llvm::Value* bits);
+/// Emits x 2^(n/2^fraction) of a number n that is the lowest bits of lanes of
+/// I32 or I64, but for its last `fraction` bits, which choose x.
+llvm::Value* times_fractional_power(Lanes& lanes, llvm::Value* x,
+                                    llvm::Value* bits, int fraction);
 
 } // namespace tilefold::llvm_backend

@@ -158,10 +158,12 @@ private:
     const ErfcNumbers& of_;
 };
 
-Value* emit_erfc(Lanes& lanes, Value* x) {
+Value* emit_erfc(Lanes& lanes, Value* x, ir::Sign sign) {
     auto& b = lanes.b;
     const DType dtype = lanes.dtype_of(x);
     Value* result = Erfc(lanes, dtype).of_magnitude(lanes.absolute(x));
+    if (ir::is_nonnegative(sign))
+        return result;
     Value* is_below = b.CreateFCmpOLT(x, lanes.number(dtype, 0));
     return lanes.select(is_below, b.CreateFSub(lanes.number(dtype, 2), result),
                         result);
@@ -192,8 +194,7 @@ Value* emit_erf(Lanes& lanes, Value* x) {
     Value* low = lanes.fma(slope, apart, b.CreateFSub(first, high));
     low = b.CreateFAdd(low, choice.of(low_of_erf_f64));
     Value* rest = lanes.fma(b.CreateFMul(apart, apart), q, low);
-    return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign,
-                                   b.CreateFAdd(high, rest), x);
+    return lanes.with_sign_of(x, b.CreateFAdd(high, rest));
 }
 
 } // namespace
@@ -202,7 +203,7 @@ Value* emit_error_function(Lanes& lanes, ir::Op op, Value* x, ir::Sign sign) {
     const DType dtype = lanes.dtype_of(x);
     const bool is_from_1_to_2 = sign == ir::Sign::NonPositive;
     if (op == ir::Op::Erfc && !is_from_1_to_2)
-        return emit_erfc(lanes, x);
+        return emit_erfc(lanes, x, sign);
     Value* erf = dtype == DType::F32 ? emit_by_pieces(lanes, ir::Op::Erf, x)
                                      : emit_erf(lanes, x);
     return op == ir::Op::Erf ? erf

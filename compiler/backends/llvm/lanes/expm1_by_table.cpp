@@ -1,14 +1,13 @@
-// compiler/backends/llvm/lanes/expm1_by_table.cpp - expm1 of F32 on AVX-512, in
-// single precision.
+// compiler/backends/llvm/lanes/expm1_by_table.cpp - expm1 of F32 on AVX-512 and
+// AVX2, in single precision.
 //
-// x = n (log 2)/16 + D + r, and e^x = 2^((n - k)/16) T (1 + p), p = e^r - 1: k
-// is the last four bits of n, T has the first 12 bits of 2^(k/16), and D is
-// what its logarithm is more than k (log 2)/16. Halves are computed and
+// x = n (log 2)/c + D + r, c = 16 or 8, and e^x = 2^((n - k)/c) T (1 + p), with
+// p = e^r - 1: k is the last bits of n, T has the first 12 bits of 2^(k/c), and
+// D is what its logarithm is more than k (log 2)/c. Halves are computed and
 // doubled, so that the largest results have exponents.
 
-#include "compiler/backends/llvm/lanes/binary_exponent.h"
 #include "compiler/backends/llvm/lanes/math.h"
-#include "compiler/backends/llvm/lanes/piece_choice.h"
+#include "compiler/backends/llvm/lanes/octave_parts.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 
 #include <array>
@@ -19,9 +18,9 @@ using llvm::Value;
 
 namespace {
 
-constexpr double sixteenths_of_log_2 = 0x1.715476p4;
-constexpr double sixteenth = 0x1.62ep-5, sixteenth_low = 0x1.0bfbe8p-19;
-/// Halves of T.
+constexpr double log2_e = 0x1.715476p0;
+constexpr double ln_2 = 0x1.62ep-1, ln_2_low = 0x1.0bfbe8p-15;
+/// Halves of T, for c = 16.
 constexpr std::array<double, 16> halves = {
     0x1p-1,     0x1.0b6p-1, 0x1.172p-1, 0x1.238p-1, 0x1.306p-1, 0x1.3dep-1,
     0x1.4cp-1,  0x1.5acp-1, 0x1.6ap-1,  0x1.7a2p-1, 0x1.8acp-1, 0x1.9c4p-1,
@@ -54,6 +53,7 @@ Value* expm1_by_table(Lanes& lanes, Value* x) {
     constexpr double least = -20, most = 89; // -1 and infinity from there on
     constexpr double small = 0x1p-4, tiny = 0x1p-25;
     auto& b = lanes.b;
+    const OctaveParts parts(lanes);
     const auto number = [&](double value) {
         return lanes.number(DType::F32, value);
     };
@@ -62,16 +62,16 @@ Value* expm1_by_table(Lanes& lanes, Value* x) {
     // r is x where rounding it would cost digits of the result.
     Value* shifted = lanes.select(
         b.CreateFCmpOLT(size, number(small)), number(magic),
-        lanes.fma(held, number(sixteenths_of_log_2), number(magic)));
+        lanes.fma(held, number(log2_e * parts.count), number(magic)));
     Value* n = b.CreateFSub(shifted, number(magic));
     Value* bits = b.CreateBitCast(shifted, lanes.type(DType::I32));
     const PieceChoice choice(lanes, bits);
-    Value* first = lanes.fma(n, number(-sixteenth), held);
-    Value* r = b.CreateFSub(
-        first, lanes.fma(n, number(sixteenth_low), choice.of(remainders)));
+    Value* first = lanes.fma(n, number(-ln_2 / parts.count), held);
+    Value* r = b.CreateFSub(first, lanes.fma(n, number(ln_2_low / parts.count),
+                                             parts.choose(choice, remainders)));
     Value* p =
         lanes.fma(b.CreateFMul(r, r), horner_of_pairs(lanes, rest_of_p, r), r);
-    Value* power = times_sixteenths(lanes, choice.of(halves), bits);
+    Value* power = parts.times_power(lanes, parts.choose(choice, halves), bits);
     Value* half = lanes.fma(power, p, b.CreateFSub(power, number(0.5)));
     // Halves of the smallest numbers would be flushed.
     return lanes.select(b.CreateFCmpOLT(size, number(tiny)), x,

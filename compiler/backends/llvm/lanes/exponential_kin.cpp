@@ -1,12 +1,13 @@
 // compiler/backends/llvm/lanes/exponential_kin.cpp - expm1, sinh and cosh of
-// F32, in place: on AVX-512 by tables, else in double.
+// F32, in place: by tables where a register's permutation reads them, else in
+// double.
 //
 // e^x - 1 = p 2^n + (2^n - 1) keeps its digits near 0. Where E is that,
 // e^-x - 1 = -E/(1 + E) = -E e^-x.
 
-#include "compiler/backends/llvm/lanes/avx512.h"
 #include "compiler/backends/llvm/lanes/in_double.h"
 #include "compiler/backends/llvm/lanes/math.h"
+#include "compiler/backends/llvm/lanes/piece_choice.h"
 
 namespace tilefold::llvm_backend {
 namespace {
@@ -57,7 +58,7 @@ private:
 } // namespace
 
 Value* emit_exponential_kin(Lanes& lanes, ir::Op op, Value* x) {
-    if (has_avx512(lanes))
+    if (PieceChoice::is_quick(lanes, DType::F32))
         return op == ir::Op::Expm1 ? expm1_by_table(lanes, x)
                                    : hyperbolic_by_table(lanes, op, x);
     Exponential exponential(lanes, x);
@@ -66,8 +67,7 @@ Value* emit_exponential_kin(Lanes& lanes, ir::Op op, Value* x) {
     Value* result =
         op == ir::Op::Sinh ? exponential.sinh() : exponential.less_one();
     // -0 is its own.
-    return lanes.b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign,
-                                         lanes.as(DType::F32, result), x);
+    return lanes.with_sign_of(x, lanes.as(DType::F32, result));
 }
 
 } // namespace tilefold::llvm_backend

@@ -39,8 +39,7 @@ Value* emit_tanh(Lanes& lanes, Value* x) {
         sum_of_any(lanes, less.high, lanes.number(DType::F64, 2));
     const NumberPair result =
         rough_quotient_of(lanes, less, {more, b.CreateFAdd(low, less.low)});
-    return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign,
-                                   b.CreateFAdd(result.high, result.low), x);
+    return lanes.with_sign_of(x, b.CreateFAdd(result.high, result.low));
 }
 
 /// cosh, or sinh of |x| with the sign of x. Halves are computed and doubled, so
@@ -70,9 +69,7 @@ Value* emit_hyperbolic(Lanes& lanes, ir::Op op, Value* x) {
     low = lanes.select(is_large, first.low, low);
     Value* half = b.CreateFAdd(high, low);
     Value* result = b.CreateFAdd(half, half);
-    return is_sinh
-               ? b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, result, x)
-               : result;
+    return is_sinh ? lanes.with_sign_of(x, result) : result;
 }
 
 } // namespace

@@ -111,7 +111,7 @@ public:
         r_ = b().CreateFSub(first, second);
         Value* q = horner_of_pairs(lanes, short_rest, r_);
         rest_ = b().CreateFMul(b().CreateFMul(r_, r_), q);
-        scale_ = times_sixteenths(lanes, choice.of(sixteenths), bits);
+        scale_ = times_fractional_power(lanes, choice.of(sixteenths), bits, 4);
     }
 
     NumberPair plus(double constant) override {

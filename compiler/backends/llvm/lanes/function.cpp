@@ -133,8 +133,15 @@ public:
           signs_(signs) {
         for (Value* operand : operands)
             operands_.push_back(lanes.as(dtype, operand));
+        for (std::size_t k = 0; k < operands.size(); ++k)
+            if (ir::is_nonnegative(signs[k]))
+                lanes.assume_nonnegative(operands_[k]);
         is_of_low_order_ = is_of_low_order(op, operands[0]);
     }
+
+    ~Function() { lanes_.forget_assumptions(); }
+    Function(const Function&) = delete;
+    Function& operator=(const Function&) = delete;
 
     bool is_in_place() const {
         if (lanes_.width() == 1)

@@ -1,17 +1,17 @@
 // compiler/backends/llvm/lanes/hyperbolic_by_table.cpp - sinh and cosh of F32
-// on AVX-512, in single precision.
+// on AVX-512 and AVX2, in single precision.
 //
-// |x| = n (log 2)/16 + D + r, k the last four bits of n and m = (n - k)/16,
-// from k = 8 on one more. P = 4^-1 e^(n (log 2)/16 + D) and M = 4^-1/e^… are
-// both next to numbers of F32 that stand in tables but for 2^m, and
+// |x| = n (log 2)/c + D + r, c = 16 or 8; k is the last bits of n, and m is
+// (n - k)/c, from k = c/2 on one more. P = 4^-1 e^(n (log 2)/c + D) and
+// M = 4^-1/e^… are both next to numbers of F32 that stand in tables but for
+// 2^m, and
 //
 //   cosh x = 2 (P + M) cosh r + 2 (P - M) sinh r,
 //   sinh x = 2 (P - M) cosh r + 2 (P + M) sinh r.
 
-#include "compiler/backends/llvm/lanes/binary_exponent.h"
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/number_pair.h"
-#include "compiler/backends/llvm/lanes/piece_choice.h"
+#include "compiler/backends/llvm/lanes/octave_parts.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 
 #include <array>
@@ -21,8 +21,9 @@ namespace {
 
 using llvm::Value;
 
-constexpr double sixteenths_of_log_2 = 0x1.715476p4;
-constexpr double sixteenth = 0x1.62ep-5, sixteenth_low = 0x1.0bfbe8p-19;
+constexpr double log2_e = 0x1.715476p0;
+constexpr double ln_2 = 0x1.62ep-1, ln_2_low = 0x1.0bfbe8p-15;
+/// For c = 16.
 constexpr std::array<double, 16> quarters_of_power = {
     0x1p-2,        0x1.0b53a6p-2, 0x1.173bfap-2, 0x1.23934ep-2,
     0x1.307b9ep-2, 0x1.3de2cp-2,  0x1.4c146ap-2, 0x1.5ab56p-2,
@@ -49,31 +50,35 @@ constexpr std::array<double, 16> remainders = {0,
                                                -0x1.476a901cb6fcbp-13,
                                                0x1.dca5de4e398b4p-16,
                                                0x1.cc6ea302e6cb6p-16};
-/// (cosh r - 1)/r² and (sinh r - r)/r³ in r², |r| <= 1/16.
+/// (cosh r - 1)/r² and (sinh r - r)/r³ in r², |r| <= 1/16; up to 1/8 they are
+/// within 2^-28 of the results.
 constexpr std::array<double, 2> of_cosh = {0x1p-1, 0x1.556056p-5};
 constexpr std::array<double, 2> of_sinh = {0x1.555556p-3, 0x1.110b8cp-7};
 /// A sum with it is a whole number, which its low bits hold.
 constexpr double magic = 0x1.8p23;
 /// Results are infinite from here on, and powers are not.
 constexpr double most = 89.43;
-/// Rounding r would cost digits of sinh x; sinh x is x.
-constexpr double small = 0x1p-4, tiny = 0x1p-13;
+/// Sinh x is x.
+constexpr double tiny = 0x1p-13;
 
 /// Sinh or cosh of one vector.
 class Hyperbolic {
 public:
     Hyperbolic(Lanes& lanes, Value* x)
-        : lanes_(lanes), size_(lanes.absolute(x)) {
+        : lanes_(lanes), parts_(lanes), size_(lanes.absolute(x)) {
         Value* held = lanes.smaller(number(most), size_);
+        // There rounding r would cost digits of sinh x.
+        Value* is_small = b().CreateFCmpOLT(size_, number(1.0 / parts_.count));
         Value* shifted = lanes.select(
-            b().CreateFCmpOLT(size_, number(small)), number(magic),
-            lanes.fma(held, number(sixteenths_of_log_2), number(magic)));
+            is_small, number(magic),
+            lanes.fma(held, number(log2_e * parts_.count), number(magic)));
         Value* bits = b().CreateBitCast(shifted, words());
         Value* n = b().CreateFSub(shifted, number(magic));
         const PieceChoice choice(lanes, bits);
-        Value* first = lanes.fma(n, number(-sixteenth), held);
-        r_ = b().CreateFSub(
-            first, lanes.fma(n, number(sixteenth_low), choice.of(remainders)));
+        Value* first = lanes.fma(n, number(-ln_2 / parts_.count), held);
+        r_ =
+            b().CreateFSub(first, lanes.fma(n, number(ln_2_low / parts_.count),
+                                            parts_.choose(choice, remainders)));
         square_ = b().CreateFMul(r_, r_);
         scale(choice, bits);
     }
@@ -88,7 +93,7 @@ public:
         Value* size = doubled(whole, lost, b().CreateFAdd(power_, inverse_));
         size =
             lanes_.select(b().CreateFCmpOLT(size_, number(tiny)), size_, size);
-        return b().CreateBinaryIntrinsic(llvm::Intrinsic::copysign, size, x);
+        return lanes_.with_sign_of(x, size);
     }
 
 private:
@@ -105,12 +110,14 @@ private:
     void scale(const PieceChoice& choice, Value* bits) {
         // What stands above a number of 22 bits is the magic number's.
         Value* n = b().CreateSub(bits, word(int(0x4b400000)));
-        Value* m = b().CreateAShr(b().CreateAdd(n, word(8)), 4);
-        power_ = moved(choice.of(quarters_of_power), m);
+        Value* m = b().CreateAShr(b().CreateAdd(n, word(parts_.count / 2)),
+                                  std::uint64_t(parts_.bits));
+        power_ = moved(parts_.choose(choice, quarters_of_power), m);
         // Far out it is nothing beside the power.
         Value* little =
             b().CreateBinaryIntrinsic(llvm::Intrinsic::smin, m, word(64));
-        inverse_ = moved(choice.of(quarters_of_inverse), b().CreateNeg(little));
+        inverse_ = moved(parts_.choose(choice, quarters_of_inverse),
+                         b().CreateNeg(little));
     }
     Value* moved(Value* x, Value* exponent) const {
         return b().CreateBitCast(b().CreateAdd(b().CreateBitCast(x, words()),
@@ -130,6 +137,7 @@ private:
     }
 
     Lanes& lanes_;
+    const OctaveParts parts_;
     Value* size_;
     Value *r_, *square_, *power_, *inverse_;
 };

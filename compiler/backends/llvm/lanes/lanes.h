@@ -83,8 +83,19 @@ public:
     }
     llvm::Value* fma(llvm::Value* a, llvm::Value* b_, llvm::Value* c) const;
     llvm::Value* absolute(llvm::Value* x) const {
-        return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+        return is_nonnegative(x)
+                   ? x
+                   : b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
     }
+    /// Returns `size`, which is not below 0, with the sign of x.
+    llvm::Value* with_sign_of(llvm::Value* x, llvm::Value* size) const {
+        return is_nonnegative(x) ? size
+                                 : b.CreateBinaryIntrinsic(
+                                       llvm::Intrinsic::copysign, size, x);
+    }
+    /// From here on the value is known not to be below 0: it has no sign.
+    void assume_nonnegative(llvm::Value* x) { nonnegative_.push_back(x); }
+    void forget_assumptions() { nonnegative_.clear(); }
     /// Returns the larger or smaller of both, and `x` where either is NaN.
     llvm::Value* larger(llvm::Value* bound, llvm::Value* x) const;
     llvm::Value* smaller(llvm::Value* bound, llvm::Value* x) const;
@@ -124,9 +135,14 @@ public:
     llvm::Value* variable(llvm::Type* type) const;
 
 private:
+    bool is_nonnegative(const llvm::Value* x) const {
+        return llvm::is_contained(nonnegative_, x);
+    }
+
     int width_;
     DType real_;
     Isa isa_;
+    std::vector<const llvm::Value*> nonnegative_;
     bool leaves_rare_out_ = false;
 };
 

@@ -185,6 +185,8 @@ Value* emit_log1p(Lanes& lanes, Value* x, ir::Sign sign) {
         return lanes.number(dtype, value);
     };
     Value* y = ByQuotient(lanes, dtype).logarithm_of_one_and(x);
+    if (ir::is_nonnegative(sign))
+        return lanes.select(b.CreateFCmpOLT(x, number(INFINITY)), y, x);
     // Zero keeps its sign; infinity and NaN are their own.
     Value* is_own = b.CreateOr(b.CreateFCmpOEQ(x, number(0)),
                                b.CreateFCmpUEQ(x, number(INFINITY)));

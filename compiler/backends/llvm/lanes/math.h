@@ -57,12 +57,13 @@ llvm::Value* emit_by_pieces(Lanes& lanes, ir::Op op, llvm::Value* x);
 /// and 2 ulp; `sign` is that of x.
 llvm::Value* emit_error_function(Lanes& lanes, ir::Op op, llvm::Value* x,
                                  ir::Sign sign);
-/// Emits expm1 of F32 on AVX-512, within 1.03 ulp.
+/// Emits expm1 of F32 on AVX-512 and AVX2, within 1.05 ulp.
 llvm::Value* expm1_by_table(Lanes& lanes, llvm::Value* x);
-/// Emits sinh or cosh (`op`) of F32 on AVX-512, within 0.98 and 0.56 ulp.
+/// Emits sinh or cosh (`op`) of F32 on AVX-512 and AVX2, within 0.98 and 0.61
+/// ulp.
 llvm::Value* hyperbolic_by_table(Lanes& lanes, ir::Op op, llvm::Value* x);
-/// Emits expm1, sinh or cosh (`op`) of F32, within 0.51 ulp, on AVX-512 as
-/// above.
+/// Emits expm1, sinh or cosh (`op`) of F32, where there are no such
+/// permutations within 0.51 ulp.
 llvm::Value* emit_exponential_kin(Lanes& lanes, ir::Op op, llvm::Value* x);
 /// Emits expm1, sinh, cosh or tanh (`op`) of F64, within 1.2 ulp.
 llvm::Value* emit_exponential_of_double(Lanes& lanes, ir::Op op,

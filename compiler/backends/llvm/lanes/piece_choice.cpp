@@ -76,12 +76,11 @@ Value* PieceChoice::polynomial(std::span<const double> coefficients, Value* x,
     return sum;
 }
 
-PieceChoice::Way PieceChoice::way() const {
-    const IsaRow& isa = row_of(lanes_.isa());
+PieceChoice::Way PieceChoice::way(const Lanes& lanes, DType dtype) {
+    const IsaRow& isa = row_of(lanes.isa());
     if (isa.masks)
         return Way::Avx512;
-    const bool fills =
-        lanes_.width() * int(size_of(dtype_)) >= isa.vector_bytes;
+    const bool fills = lanes.width() * int(size_of(dtype)) >= isa.vector_bytes;
     return isa.is_avx2() && fills ? Way::Avx2 : Way::ByLane;
 }
 

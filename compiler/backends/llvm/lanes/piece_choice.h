@@ -20,6 +20,11 @@ class PieceChoice {
 public:
     PieceChoice(Lanes& lanes, llvm::Value* number);
 
+    /// Whether it takes one or two permutations of each register.
+    static bool is_quick(const Lanes& lanes, DType dtype) {
+        return way(lanes, dtype) != Way::ByLane;
+    }
+
     /// `table` has a number of each piece; on AVX-512 there may be 16.
     llvm::Value* of(std::span<const double> table) const;
     /// Emits c[0] + c[1] x + … by Horner's rule; `coefficients` has those of
@@ -35,7 +40,8 @@ private:
     /// By permutations of an instruction set, or a lane after the other.
     enum class Way { Avx512, Avx2, ByLane };
 
-    Way way() const;
+    static Way way(const Lanes& lanes, DType dtype);
+    Way way() const { return way(lanes_, dtype_); }
     llvm::Value* in_register(std::span<const double> table,
                              llvm::Value* number) const;
     llvm::Value* by_lane(std::span<const double> table) const;

@@ -129,11 +129,9 @@ private:
 } // namespace
 
 Value* emit_by_pieces(Lanes& lanes, ir::Op op, Value* x) {
-    auto& b = lanes.b;
     const OfFunction& of = op == ir::Op::Tanh ? tanh_pieces : erf_pieces;
-    Value* u = lanes.absolute(x);
-    return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign,
-                                   ByPieces(lanes, of).of_magnitude(u), x);
+    return lanes.with_sign_of(
+        x, ByPieces(lanes, of).of_magnitude(lanes.absolute(x)));
 }
 
 } // namespace tilefold::llvm_backend

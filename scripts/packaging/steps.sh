@@ -1,5 +1,6 @@
 # scripts/packaging/steps.sh - what scripts/wheel and scripts/wheel-arm64 share;
 # both source it at the root of a checkout.
+# shellcheck shell=bash
 export LC_ALL=C.UTF-8
 folder=$PWD/build/wheel
 packaging=$PWD/scripts/packaging
@@ -72,8 +73,7 @@ make_environments() {
 # The stubs of glibc 2.28 for an architecture, by the compiler in CC.
 make_stubs() {
     local stubs=$1 machine=$2
-    [ -e "$stubs/shims.o" ] &&
-        [ "$stubs/shims.o" -nt "$packaging/glibc_2_28.c" ] ||
+    [ "$stubs/shims.o" -nt "$packaging/glibc_2_28.c" ] ||
         step glibc "$folder/tools/bin/python" "$packaging/link_glibc.py" \
             --stubs "$machine-linux-gnu.2.28" "$stubs"
 }

@@ -4,7 +4,7 @@
 # compute-sanitizer. Ends with 0 where there is no card. Results are JSON in
 # build/gpu.
 set -uo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../.." || exit
 export PATH="$PWD/.venv/bin:$PATH"
 
 folder=build/gpu

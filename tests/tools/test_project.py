@@ -37,6 +37,32 @@ def test_one_version():
     assert tilefold.__version__.startswith(stated)
 
 
+def test_scripts_are_clean():
+    listed = subprocess.run(
+        ["git", "-C", ROOT, "ls-files", "*.sh", ".ci", "scripts"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split()
+    scripts = [
+        name
+        for name in listed
+        if re.search(
+            r"\A#!.*bash|^# shellcheck shell=bash",
+            (ROOT / name).read_text(),
+            re.M,
+        )
+    ]
+    assert len(scripts) > 10
+    done = subprocess.run(
+        ["shellcheck", "--external-sources", *scripts],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == ""
+
+
 @pytest.fixture
 def git(tmp_path):
     """Runs git in a new repository."""

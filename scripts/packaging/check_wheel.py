@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -183,6 +184,30 @@ def licences(wheel: zipfile.ZipFile) -> list[str]:
     return wrong
 
 
+def metadata(wheel: zipfile.ZipFile) -> list[str]:
+    """Of what `pip show -v` and an index's page tell, what has changed.
+
+    metadata.txt has it but for versions, and for what only developers install.
+    """
+    (name,) = [n for n in wheel.namelist() if n.endswith("/METADATA")]
+    head, _, page = wheel.read(name).decode().partition("\n\n")
+    told = "".join(
+        f"{line}\n"
+        for line in head.splitlines()
+        if not re.match(r"(Metadata-)?Version: ", line)
+        if not re.search(r'extra == "(bench|docs|examples|test)"$', line)
+    )
+    golden = Path(__file__).with_name("metadata.txt")
+    if os.environ.get("TILEFOLD_UPDATE_GOLDEN") == "1":
+        golden.write_text(told)
+    wrong = []
+    if told != golden.read_text():
+        wrong.append(f"its metadata are not those of {golden.name}:\n{told}")
+    if not page.lstrip().startswith("# tilefold\n"):
+        wrong.append("its page is not the README")
+    return wrong
+
+
 def versions() -> list[str]:
     """Rows whose version is not that of this machine."""
     wrong = []
@@ -231,7 +256,7 @@ def main(path: Path, policy: str) -> list[str]:
     if policy not in path.name.removesuffix(".whl").split("-")[-1].split("."):
         wrong.append(f"its name does not end in {policy}")
     with zipfile.ZipFile(path) as wheel:
-        wrong += libraries(wheel) + licences(wheel)
+        wrong += libraries(wheel) + licences(wheel) + metadata(wheel)
     shown = subprocess.run(
         [sys.executable, "-m", "auditwheel", "show", str(path)],
         capture_output=True,

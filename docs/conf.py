@@ -14,7 +14,14 @@ ROOT = HERE.parent
 sys.path[:0] = [str(HERE), str(ROOT)]
 
 import tilefold  # noqa: E402
-from generate import docstrings, mathml, moved, pages  # noqa: E402
+from generate import (  # noqa: E402
+    docstrings,
+    history,
+    mathml,
+    moved,
+    pages,
+    used,
+)
 
 project = "tilefold"
 author = "the tilefold authors"
@@ -156,6 +163,18 @@ def mend(
     lines[:] = docstrings.as_rst(docstrings.qualified(lines, elsewhere), NAMES)
 
 
+def with_examples(
+    app: object,
+    what: str,
+    name: str,
+    documented: object,
+    options: object,
+    lines: list[str],
+) -> None:
+    """Thumbnails of the gallery's examples that use what is documented."""
+    lines += used.examples(name)
+
+
 def without_self(
     app: object,
     what: str,
@@ -183,15 +202,27 @@ def skipped(
     return True if re.fullmatch(r"[gs]et_\w*(request|routing)", name) else None
 
 
+def finish(app: object, exception: Exception | None) -> None:
+    """Files beside the pages, which link to them."""
+    if exception is None:
+        folder = Path(app.outdir)  # type: ignore[attr-defined]
+        history.write(folder / "performance/history.json")
+
+
 def setup(app: object) -> dict[str, bool]:
     """Connects the generators; before numpydoc reads a docstring."""
     app.add_html_math_renderer(  # type: ignore[attr-defined]
         "mathml", (mathml.inline, None), (mathml.display, None)
     )
     app.connect("source-read", fill)  # type: ignore[attr-defined]
+    app.connect("build-finished", finish)  # type: ignore[attr-defined]
     app.connect(  # type: ignore[attr-defined]
         "autodoc-process-docstring", mend, priority=100
     )
+    if WITH_GALLERY:
+        app.connect(  # type: ignore[attr-defined]
+            "autodoc-process-docstring", with_examples, priority=900
+        )
     app.connect(  # type: ignore[attr-defined]
         "autodoc-process-signature", without_self, priority=100
     )

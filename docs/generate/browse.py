@@ -4,12 +4,14 @@
 Usage: python docs/generate/browse.py FOLDER PICTURES
 
 What holds: no request to another host, no message of an error; each picture
-loads and has a description; each link within the site leads to a page, and to a
-place of it, and so does each address of a page that has moved; headings go down
-one level at a time; the search finds names, settings and the text of errors; no
-page is wider than a phone; text stands out from what is behind it, light and
-dark. Pictures of some pages are left in PICTURES: light and dark, on a desk and
-on a phone.
+loads and has a description; each link within the site leads to a page, and to
+a place of it, and so does each address of a page that has moved; headings go
+down one level at a time; the search finds names, settings and the text of
+errors; no page is wider than a phone, and no text wider than its cell; text
+stands out from what is behind it, light and dark. Without JavaScript the text,
+tables, pictures and code of each page are there to be seen, and so are the
+links that lead from page to page: the search alone needs it. Pictures of some
+pages are left in PICTURES: light and dark, on a desk and on a phone.
 """
 
 from __future__ import annotations
@@ -87,6 +89,7 @@ def main(folder: Path, pictures: Path) -> int:
         found += moves(browser, root)
         found += searches(browser, root)
         found += take_pictures(browser, root, folder, pictures)
+        found += without_scripts(browser, root, folder)
         browser.close()
     server.shutdown()
     for line in found:
@@ -181,7 +184,72 @@ def in_browser(browser: Browser, root: str, folder: Path) -> list[str]:
         wide = page.evaluate("document.documentElement.scrollWidth")
         if wide > width:
             found.append(f"{name}: {wide} pixels wide on a phone of {width}")
+        cells = page.evaluate(
+            "[...document.querySelectorAll('td')].filter(c =>"
+            " c.scrollWidth > c.clientWidth + 1).map(c => c.textContent)"
+        )
+        found += [f"{name}: runs out of its cell: {text}" for text in cells]
     page.close()
+    return found
+
+
+#: What of an article is not seen, but for what a reader opens or points at.
+HIDDEN = """
+article => [...article.querySelectorAll(
+    'h1, h2, h3, p, pre, table, img, li, dt, math')].filter(
+        tag => !tag.getClientRects().length && !tag.closest(
+            'details:not([open]), .sd-tab-content, .headerlink')
+    ).map(tag => tag.tagName + ' ' + tag.textContent.slice(0, 40))
+"""
+#: Links of the sections and of the pages of a section that are seen.
+LINKS = """
+() => [...document.querySelectorAll('header a, .bd-sidebar-primary a')].filter(
+    link => link.getClientRects().length).map(link => link.href)
+"""
+
+
+def without_scripts(browser: Browser, root: str, folder: Path) -> list[str]:
+    """What is not seen of pages where JavaScript is switched off."""
+    found: list[str] = []
+    width, height = SIZES["desk"]
+    context = browser.new_context(
+        java_script_enabled=False, viewport={"width": width, "height": height}
+    )
+    page = context.new_page()
+    reached = {f"{root}index.html"}
+    for path in sorted(folder.rglob("*.html")):
+        name = path.relative_to(folder).as_posix()
+        if name.removesuffix(".html") in MOVED or name == "search.html":
+            continue
+        page.goto(root + name)
+        article = page.query_selector("article")
+        if article is None:
+            continue  # a list of all names, which the theme makes
+        title = article.query_selector("h1")
+        if not (title and title.inner_text().strip()):
+            found.append(f"{name}: no heading without JavaScript")
+        if len(article.inner_text()) < 40:
+            found.append(f"{name}: no text without JavaScript")
+        hidden = article.evaluate(HIDDEN)
+        found += [f"{name}: hidden without JavaScript: {tag}" for tag in hidden]
+        broken = page.evaluate(
+            "[...document.images].filter(i => i.complete && !i.naturalWidth)"
+            ".map(i => i.src)"
+        )
+        found += [f"{name}: {source} needs JavaScript" for source in broken]
+        reached |= {urldefrag(link).url for link in page.evaluate(LINKS)}
+        links = article.query_selector_all("a.internal")
+        reached |= {
+            urldefrag(urljoin(page.url, str(link.get_attribute("href")))).url
+            for link in links
+        }
+    context.close()
+    for path in sorted(folder.rglob("*.html")):
+        name = path.relative_to(folder).as_posix()
+        is_made = name.startswith(("gen", "search", "py-modindex", "_"))
+        is_page = name.removesuffix(".html") not in MOVED and not is_made
+        if is_page and root + name not in reached:
+            found.append(f"{name}: no link to it without JavaScript")
     return found
 
 

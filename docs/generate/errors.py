@@ -7,15 +7,11 @@ where no test has the whole text, a call of met.txt is run.
 
 from __future__ import annotations
 
-import ast
+import functools
 import re
-import warnings
-from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
-import tilefold
+from generate import met
 from generate.markdown import anchor, block, code, plain
 from generate.tables import ROOT, rows, strings
 
@@ -30,7 +26,6 @@ CLASSES = {
     "Cancelled": "Cancelled",
     "Internal": "InternalError",
 }
-MET = Path(__file__).parent / "met.txt"
 
 
 class Diagnostic(NamedTuple):
@@ -46,12 +41,15 @@ class Diagnostic(NamedTuple):
 class Example(NamedTuple):
     """How a message is met: what was written, if it is known, and the text.
 
-    `source` is a formula or a call, `""` where the message shows it;
-    `message` is `""` where `source` is a sentence that says when it is met.
+    `source` is a formula or a call of `language`, `""` where the message shows
+    it; `when` is a sentence on when it is met. `message` is `""` where the
+    sentence says why it is not met here.
     """
 
     source: str
     message: str
+    language: str = "text"
+    when: str = ""
 
 
 def diagnostics() -> list[Diagnostic]:
@@ -98,54 +96,17 @@ def golden(texts: list[str], diagnostic: Diagnostic) -> str:
     return max(fitting, key=len, default="")
 
 
-def met() -> dict[str, str]:
-    """Calls that meet a diagnostic, or a sentence, by code."""
-    text = MET.read_text(encoding="utf-8").partition("\n=== ")[2]
-    blocks = (part.partition("\n") for part in text.split("\n=== "))
-    return {name: rest.strip() for name, _, rest in blocks}
-
-
-def run(source: str) -> tuple[str, str]:
-    """The code and the message that a call meets; "" where it meets none."""
-    *before, last = ast.parse(source).body
-    scope = names()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            warnings.simplefilter("error", tilefold.ConvergenceWarning)
-            exec(compile(ast.Module([*before, last], []), "met", "exec"), scope)
-    except (tilefold.Error, tilefold.ConvergenceWarning) as error:
-        return str(getattr(error, "code", "")), str(error)
-    return "", ""
-
-
-def names() -> dict[str, object]:
-    """What a call of met.txt may use."""
-    random = np.random.default_rng(0)
-    return {
-        "np": np,
-        "tilefold": tilefold,
-        "x": random.random((50, 3)),
-        "y": random.random((60, 3)),
-        "b": random.random(60),
-        "c": random.random(50),
-        "l": 0.5,
-        "A": random.random((2, 3)),
-        "S": random.random((3, 3)),
-        "n": random.integers(0, 9, 50),
-        "m": random.integers(0, 9, 60),
-    }
-
-
+@functools.cache
 def examples() -> dict[str, Example]:
     """An example for every code, in the table's order."""
-    formulas, texts, calls = formula_messages(), _test_strings(), met()
+    formulas, texts, calls = formula_messages(), _test_strings(), met.read()
+    ran = _ran(calls)
     found = {}
     for row in diagnostics():
-        if row.code in formulas:
+        if row.code in calls:
+            found[row.code] = _example(row, calls[row.code], ran)
+        elif row.code in formulas:
             found[row.code] = formulas[row.code]
-        elif row.code in calls:
-            found[row.code] = _run_example(row, calls[row.code])
         elif message := golden(texts, row):
             found[row.code] = Example("", message)
         else:
@@ -153,14 +114,29 @@ def examples() -> dict[str, Example]:
     return found
 
 
-def _run_example(row: Diagnostic, source: str) -> Example:
-    """The example of a call, or of a sentence."""
-    if source.startswith("#"):
-        return Example(source.replace("\n#", " ").lstrip("# "), "")
-    name, message = run(source)
-    if not pattern(row).match(message):
+def _ran(calls: dict[str, met.Met]) -> dict[str, tuple[str, str]]:
+    """The code and the message that each entry with a call has met."""
+    apart = {k: v for k, v in calls.items() if v.source and v.is_apart}
+    in_c = {k: v.source for k, v in calls.items() if v.is_c}
+    found = met.run_apart(apart) | met.run_c(in_c)
+    for name, entry in calls.items():
+        if entry.source and name not in apart and not entry.is_c:
+            found[name] = met.run(entry.source)
+    return found
+
+
+def _example(
+    row: Diagnostic, entry: met.Met, ran: dict[str, tuple[str, str]]
+) -> Example:
+    """The example of an entry of met.txt."""
+    if row.code not in ran:
+        why = "It needs a GPU, or what the tests have in the place of one."
+        return Example("", "", when=entry.when or why)
+    name, message = ran[row.code]
+    if name not in ("", row.code) or not pattern(row).match(message):
         raise ValueError(f"met.txt: {row.code} gave {name}: {message!r}")
-    return Example(source, message)
+    language = "c" if entry.is_c else "python"
+    return Example(entry.source, message, language, entry.when)
 
 
 def entry(row: Diagnostic, example: Example) -> str:
@@ -169,14 +145,14 @@ def entry(row: Diagnostic, example: Example) -> str:
     parts.append(
         f"{code(row.found)} — {{py:exc}}`tilefold.{CLASSES[row.family]}`"
     )
-    if not example.message:
-        parts.append(f"Met by: {example.source}")
-    elif example.source:
-        is_call = not example.source.count("\nKeOps: ")
-        parts.append(block(example.source, "python" if is_call else "text"))
+    if example.when:
+        word = "Met by" if example.message else "Not met here"
+        parts.append(f"{word}: {example.when}")
+    if example.source:
+        parts.append(block(example.source, example.language))
     if example.message:
         parts.append(block(example.message))
-    if row.cure:
+    if re.sub(r"\{\d\}", "", row.cure):  # and not what the message alone says
         parts.append(f"**Cure:** {plain(row.cure)}.")
     return "\n\n".join(parts).replace(")=\n\n", ")=\n", 1)
 

@@ -134,6 +134,20 @@ def tables() -> str:
     return "\n\n".join(parts)
 
 
+def write(path: Path) -> None:
+    """All curves as JSON: of each the measurements by date and commit."""
+    curves = [
+        {
+            "title": title(curve),
+            "divided_by": curve.label,
+            "points": [point._asdict() for point in points(curve)],
+        }
+        for curve in CURVES
+    ]
+    text = json.dumps(curves, indent=1, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
 def draw() -> Any:
     """A figure of all curves, a colour for each machine."""
     import matplotlib.pyplot as plt

@@ -7,38 +7,15 @@ site is built; all else is a column of a table.
 
 from __future__ import annotations
 
-import csv
-import math
 import re
-import warnings
 from collections import Counter
 from typing import NamedTuple
 
-import numpy as np
-
-import tilefold
+from generate import accuracy, examples, values
 from generate.markdown import anchor, block, code, sentence, table
 from generate.tables import ROOT, Row, rows
 
 LANGUAGE = "compiler/language"
-SPECIAL = [-math.inf, -1.0, -0.0, 0.0, 1.0, math.inf, math.nan]
-GRID = [-1e30, -2.5, -1.0, -0.5, 0.0, 0.5, 1.0, 2.5, 1e30]
-DOMAINS = {
-    (1, 1, 1, 1, 1, 1, 1, 1, 1): "all real numbers",
-    (0, 0, 0, 0, 1, 1, 1, 1, 1): "a ≥ 0",
-    (0, 0, 0, 0, 0, 1, 1, 1, 1): "a > 0",
-    (0, 0, 1, 1, 1, 1, 1, 1, 1): "a ≥ −1",
-    (0, 0, 1, 1, 1, 1, 1, 0, 0): "−1 ≤ a ≤ 1",
-}
-PAIRS = [
-    (0.0, 0.0),
-    (-0.0, 0.0),
-    (1.0, 0.0),
-    (1.0, math.inf),
-    (math.inf, math.inf),
-    (math.inf, -math.inf),
-    (1.0, math.nan),
-]
 RESULTS = {
     "Real": "the computing type, float32 or float64",
     "Exact": "the computing type; float64 where no operand is float32",
@@ -74,32 +51,13 @@ class Entry(NamedTuple):
 
 def operations() -> list[Entry]:
     """The rows of ops.def, an entry each."""
-    errors = ulp()
+    errors = accuracy.of_operations()
     return [
         _operation(row, errors) for row in rows("compiler/ir/ops.def", "OP")
     ]
 
 
-def ulp() -> dict[str, list[tuple[str, str, str]]]:
-    """Errors of functions: (arguments, instruction set, ulp) by spelling."""
-    path = ROOT / "tests/numerics/ulp.csv"
-    found: dict[str, list[tuple[str, str, str]]] = {}
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            found.setdefault(row["function"], []).append(
-                (_interval(row["from"], row["to"]), row["isa"], row["ulp"])
-            )
-    return found
-
-
-def _interval(low: str, high: str) -> str:
-    """The numbers from `low` to `high` in words."""
-    if (low, high) == ("-inf", "inf"):
-        return "any a"
-    return f"a ≥ {low}" if high == "inf" else f"{low} ≤ a ≤ {high}"
-
-
-def _operation(row: Row, errors: dict) -> Entry:
+def _operation(row: Row, errors: dict[str, str]) -> Entry:
     """The entry of an operation."""
     name, spelling, keops, arity, shape, result, _, cost, _ = row.fields[:9]
     partials, tangents, doc = row.fields[9:]
@@ -108,16 +66,18 @@ def _operation(row: Row, errors: dict) -> Entry:
     facts = [("Written", code(written))]
     facts += [("KeOps", code(keops) if keops else "no operation of its own")]
     facts += [("Shapes", SHAPES[shape]), ("Result", RESULTS[result])]
-    if shape == "Elementwise" and int(arity) == 1 and name != "Not":
-        facts.append(("Domain", domain(written)))
+    is_function = shape == "Elementwise"
+    facts.append(
+        ("Domain", values.domain(name, written, int(arity), is_function))
+    )
     facts.append(("Derivative", _derivative(partials, tangents, int(arity))))
-    if spelling in errors and not name.startswith("Comp"):
-        facts.append(("Error in float32", _error(errors[spelling])))
+    facts.append(("Error in float32", errors[name]))
     slots = "issue slot" if cost == "1" else "issue slots"
     facts.append(("Cost", f"{cost} {slots} a vector, as plans reckon it"))
-    text = [sentence(doc), _facts(facts)]
-    if shape == "Elementwise":
-        text.append(_values(written, int(arity)))
+    text = [sentence(_of_operands(doc)), _facts(facts)]
+    text.append(examples.of(anchor("op", name)))
+    if is_function:
+        text.append(values.special(written, int(arity)))
     return Entry(written, anchor("op", name), _join(text))
 
 
@@ -139,6 +99,16 @@ def _written(name: str, spelling: str, arity: int) -> str:
     return f" {spelling} ".join(operands)
 
 
+def _of_operands(doc: str) -> str:
+    """What a row says of its own operands, as of a, b, c."""
+    match = re.fullmatch(r"(?:(\w)\[|\w+\()([\w, ]+)[\])]: (.*)", doc)
+    if match is None:
+        return doc
+    before = [match[1]] if match[1] else []
+    names = dict(zip([*before, *match[2].split(", ")], "abc", strict=False))
+    return re.sub(r"\b\w\b", lambda m: names.get(m[0], m[0]), match[3])
+
+
 def _derivative(partials: str, tangents: str, arity: int) -> str:
     """The rules of a row: what each operand's adjoint gets."""
     names = ["a", "b", "c"][:arity]
@@ -152,67 +122,6 @@ def _derivative(partials: str, tangents: str, arity: int) -> str:
             rules.append(f"by {name}, {code(rule)}")
     text = "; ".join(rules)
     return text + (f"; along tangents g, {code(tangents)}" if tangents else "")
-
-
-def _error(measured: list[tuple[str, str, str]]) -> str:
-    """Measured errors, by instruction set."""
-    return "; ".join(
-        f"{value} ulp on {isa} for {where}" for where, isa, value in measured
-    )
-
-
-def domain(written: str) -> str:
-    """For which numbers a function of one number is one, found by running."""
-    values = np.asarray(_of_one(written, np.array(GRID)), float)
-    found = DOMAINS.get(tuple(int(not math.isnan(value)) for value in values))
-    if found is None:
-        numbers = [
-            f"{x:g}" for x, y in zip(GRID, values, strict=True) if y == y
-        ]
-        raise ValueError(f"{written}: a domain without words, {numbers}")
-    return found
-
-
-def _of_one(written: str, x: np.ndarray) -> np.ndarray:
-    """The values of a formula of x at some numbers."""
-    formula = re.sub(r"\b[ax]\b", "x_i", written)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return np.asarray(tilefold.reduce(formula, x=x))
-
-
-def _values(written: str, arity: int) -> str:
-    """What a function gives at signed zeros, infinities and NaN."""
-    if arity == 1 and written != "not a":
-        values = _of_one(written, np.array(SPECIAL))
-        head = [
-            "x" if "x" in re.split(r"\W", written) else "a",
-            *map(number, SPECIAL),
-        ]
-        return table(head, [[code(written), *map(number, values)]])
-    if arity == 2 and written.split()[1:2] not in (["and"], ["or"]):
-        formula = re.sub(r"\b([ab])\b", r"\1_i", written)
-        a, b = np.array(PAIRS).T
-        values = np.asarray(tilefold.reduce(formula, a=a, b=b))
-        return table(
-            ["a", *map(number, a)],
-            [
-                ["b", *map(number, b)],
-                [code(written), *map(number, values)],
-            ],
-        )
-    return ""
-
-
-def number(value: object) -> str:
-    """A number as mathematics writes it."""
-    if isinstance(value, bool | np.bool_):
-        return "true" if value else "false"
-    real = float(value)  # type: ignore[arg-type]
-    if math.isnan(real):
-        return "NaN"
-    sign = "−" if math.copysign(1, real) < 0 else ""
-    return sign + ("∞" if math.isinf(real) else f"{abs(real):.5g}")
 
 
 def _facts(facts: list[tuple[str, str]]) -> str:
@@ -243,12 +152,14 @@ def functions() -> list[Entry]:
         facts = [("Written", code(written))]
         facts += [("KeOps", code(keops))] if keops else []
         facts.append(("Stands for", code(body)))
-        text = [sentence(doc), _facts(facts)]
-        if parameters == "x" and spelling not in ("argmax", "argmin"):
-            text.append(_values(written, 1))
         kind = anchor(
             "function", {">": "gt", ">=": "ge"}.get(spelling, spelling)
         )
+        if made := _made_of(body):
+            facts.append(("Made of", made))
+        text = [sentence(doc), _facts(facts), examples.of(kind)]
+        if parameters == "x" and spelling not in ("argmax", "argmin"):
+            text.append(values.special(written, 1))
         entries.append(Entry(spelling, kind, _join(text)))
     for row in rows(f"{LANGUAGE}/complex.def", "COMPLEX_FUNCTION"):
         spelling, _, real, imaginary, of_real, doc = row.fields
@@ -257,9 +168,25 @@ def functions() -> list[Entry]:
         facts.append(("Real part", code(real)))
         facts += [("Imaginary part", code(imaginary))] if imaginary else []
         facts.append(("Of a real number a", code(of_real)))
-        text = _join([sentence(doc), _facts(facts)])
-        entries.append(Entry(spelling, anchor("function", spelling), text))
+        kind = anchor("function", spelling)
+        text = _join([sentence(doc), _facts(facts), examples.of(kind)])
+        entries.append(Entry(spelling, kind, text))
     return entries
+
+
+def _made_of(body: str) -> str:
+    """Links to the operations that a formula calls by their names."""
+    known = {
+        row.fields[1]: row.fields[0]
+        for row in reversed(rows("compiler/ir/ops.def", "OP"))
+        if row.fields[1].isalnum() and row.fields[4] == "Elementwise"
+    }
+    called = dict.fromkeys(re.findall(r"(\w+)\(", body))
+    return ", ".join(
+        f"[{code(name)}](operations.md#{anchor('op', known[name])})"
+        for name in called
+        if name in known
+    )
 
 
 def aliases() -> list[tuple[str, str]]:
@@ -278,8 +205,9 @@ def _with_doc(path: str, macro: str, kind: str) -> list[Entry]:
         facts = [("Written", code(written))]
         if macro == "SHAPE_FUNCTION" and row.fields[2]:
             facts.append(("KeOps", code(row.fields[2])))
-        text = _join([sentence(meaning), _facts(facts)])
-        entries.append(Entry(spelling, anchor(kind, spelling), text))
+        name = anchor(kind, spelling)
+        text = _join([sentence(meaning), _facts(facts), examples.of(name)])
+        entries.append(Entry(spelling, name, text))
     return entries
 
 
@@ -324,45 +252,47 @@ def reductions() -> list[Entry]:
         facts.append(("Keeps", _spaced(monoid)))
         rule = {"0": "none: it is constant", "none": "refused"}.get(adjoints)
         facts.append(("Derivative", rule or code(adjoints)))
-        text = _join([sentence(doc), _facts(facts)])
-        entries.append(Entry(stem, anchor("reduction", stem), text))
+        entries.append(_reduction(stem, doc, facts))
     for row in rows(f"{LANGUAGE}/reduction_sugar.def", "REDUCTION_SUGAR"):
         stem, _, operands, body, doc = row.fields
         _require(doc, stem)
         facts = [("Written", code(f"{stem}_j({operands})"))]
         facts.append(("Stands for", code(body)))
-        text = _join([sentence(doc), _facts(facts)])
-        entries.append(Entry(stem, anchor("reduction", stem), text))
+        entries.append(_reduction(stem, doc, facts))
     return entries
+
+
+def _reduction(stem: str, doc: str, facts: list[tuple[str, str]]) -> Entry:
+    """The entry of a reduction."""
+    name = anchor("reduction", stem)
+    text = [sentence(doc), _facts(facts), examples.of(name)]
+    return Entry(stem, name, _join([*text, values.of_sets(stem)]))
 
 
 def _spaced(name: str) -> str:
     """The name of a monoid in words."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=^K)", " ", name)
+    return words.lower()
 
 
 def named() -> list[Entry]:
     """Named formulas, named distances and named reductions."""
     entries = []
-    x = np.array([[0.2, 0.4, 0.4], [0.5, 0.25, 0.25]])
     for row in rows("formulas/catalogue.def"):
         name, formula, parameters, doc = row.fields
         _require(doc, name)
         if row.macro == "NAMED_REDUCTION":
-            written, kind = name, "a whole formula, which stands alone"
+            written, what = name, "a whole formula, which stands alone"
         else:
             operands = ", ".join(["x_i", "y_j", *filter(None, [parameters])])
-            written, kind = f"{name}({operands})", "a function of two points"
-        facts = [("Written", code(written)), ("Is", kind)]
+            written, what = f"{name}({operands})", "a function of two points"
+        facts = [("Written", code(written)), ("Is", what)]
         facts.append(("Stands for", code(formula)))
         if row.macro == "NAMED_DISTANCE":
             facts.append(("Distance", "0 where x = y, and else no less"))
-        if not parameters and row.macro != "NAMED_REDUCTION":
-            value = tilefold.kernel(name, x=x, y=x).dense()[0, 1]
-            where = "x = (0.2, 0.4, 0.4), y = (0.5, 0.25, 0.25)"
-            facts.append((f"At {where}", number(value)))
-        text = _join([sentence(doc), _facts(facts)])
-        entries.append(Entry(name, anchor("named", name), text))
+        kind = anchor("named", name)
+        text = _join([sentence(doc), _facts(facts), examples.of(kind)])
+        entries.append(Entry(name, kind, text))
     return entries
 
 

@@ -15,6 +15,7 @@ from generate import (
     errors,
     history,
     language,
+    pairs,
     performance,
 )
 from generate.included import section
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _MARK = re.compile(r"^<!-- site: (.*?) -->$", re.MULTILINE)
-_KEPT: dict[str, dict[str, errors.Example]] = {}
 
 
 def filled(page: str, text: str) -> str:
@@ -35,7 +35,7 @@ def filled(page: str, text: str) -> str:
         what, *arguments = (part.strip() for part in match[1].split("|"))
         return MADE[what](page, *arguments)
 
-    return _MARK.sub(made, text)
+    return _MARK.sub(made, pairs.filled(text))
 
 
 def _section(page: str, path: str, heading: str, level: str) -> str:
@@ -44,9 +44,7 @@ def _section(page: str, path: str, heading: str, level: str) -> str:
 
 def _errors(page: str, title: str) -> str:
     """The messages of one section of the table."""
-    if not _KEPT:
-        _KEPT["examples"] = errors.examples()
-    examples = _KEPT["examples"]
+    examples = errors.examples()
     rows = errors.sections()[title]
     return "\n\n".join(errors.entry(row, examples[row.code]) for row in rows)
 
@@ -108,5 +106,6 @@ MADE: dict[str, Callable[..., str]] = {
     "c interface": lambda page: c_interface.page(),
     "command line": lambda page: commands.page(),
     "ulp": lambda page: accuracy.functions(),
+    "limits": lambda page: accuracy.limits(),
     "errors of sums": lambda page: accuracy.sums(),
 }

@@ -8,7 +8,8 @@ to do.
 
 Usage: python examples/gallery/run.py [-o FOLDER] [NAME…]
 
-A NAME is a part of a path: "physics", "n_body" or "images/plot_mean". With -o
+`scripts/docs --examples` does it for all, with the packages that they need. A
+NAME is a part of a path: "physics", "galaxies" or "images/plot_mean". With -o
 pictures are saved in the FOLDER.
 """
 

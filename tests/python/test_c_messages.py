@@ -19,6 +19,11 @@ import tilefold
 ROOT = Path(__file__).parents[2]
 KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 X, Y, B = np.ones((50, 3)), np.ones((60, 3)), np.ones(60)
+# Of a call of Python's, beside the arrays of its formula.
+OPTIONS = {
+    *("accumulate", "batch_rank", "options", "out", "ranges", "session"),
+    "sum_batch",
+}
 GAUSSIAN = "sum_j exp(-|x_i - y_j|²/2l²) b_j"
 CALLS: dict[str, tuple[str, dict[str, object]]] = {
     "no b": (GAUSSIAN, {"x": X, "y": Y, "l": 0.5}),
@@ -51,6 +56,13 @@ def c() -> ModuleType:
         patch.setattr(sys, "argv", [str(path), tilefold.get_library()])
         spec.loader.exec_module(module)
     return module
+
+
+def is_lent(value: object) -> bool:
+    """Whether C has a word for it, whatever it is worth."""
+    if type(value) is np.ndarray:  # and not one with a mask
+        return value.dtype.kind in KINDS and value.dtype.isnative
+    return isinstance(value, int | float)
 
 
 def lent(c: ModuleType, array: np.ndarray) -> ctypes.Structure:
@@ -107,12 +119,12 @@ def calls_of_the_index() -> dict[str, tuple[str, dict[str, object]]]:
     """Those that are one reduction of arrays and numbers, by their code."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(ROOT / "docs")
-        from generate import errors
+        from generate import met
     found = {}
-    for code, source in errors.met().items():
-        if source.startswith("#"):
+    for code, entry in met.read().items():
+        if not entry.source or entry.is_c or entry.is_apart:
             continue
-        *before, last = ast.parse(source).body
+        *before, last = ast.parse(entry.source).body
         call = getattr(last, "value", None)
         if (
             before
@@ -120,22 +132,22 @@ def calls_of_the_index() -> dict[str, tuple[str, dict[str, object]]]:
             or ast.unparse(call.func) != "tilefold.reduce"
         ):
             continue
+        names = {word.arg for word in call.keywords}
+        if names & OPTIONS:
+            continue
         words = {
-            word.arg: eval(ast.unparse(word.value), errors.names())
+            word.arg: eval(ast.unparse(word.value), met.names())
             for word in call.keywords
         }
-        plain = (int, float, np.ndarray)
-        options = {"batch_rank", "sum_batch", "ranges", "options"}
-        if not options & words.keys() and all(
-            isinstance(value, plain) for value in words.values()
-        ):
-            found[code] = (eval(ast.unparse(call.args[0])), words)
+        text = eval(ast.unparse(call.args[0]))
+        if isinstance(text, str) and all(map(is_lent, words.values())):
+            found[code] = (text, words)
     return found
 
 
 def test_messages_are_the_same(c):
     calls = CALLS | calls_of_the_index()
-    assert len(calls) >= 35
+    assert len(calls) >= 45
     families = set()
     for name, (text, arguments) in calls.items():
         with pytest.raises(tilefold.Error) as caught:

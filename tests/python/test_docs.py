@@ -5,6 +5,8 @@ import doctest
 import importlib
 import re
 import shlex
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import tilefold
 from features import FEATURES, formulas_of_features, names
 
 ROOT = Path(__file__).parents[2]
+FROM = ROOT / "docs" / "from"
 CALL = re.compile(r"tilefold\.reduce\(.*?\)$", re.MULTILINE | re.DOTALL)
 FENCE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -42,6 +45,32 @@ def test_blocks_of_a_document_run_in_order(path):
             assert doctest.DocTestRunner().run(parsed).failed == 0
         else:
             exec(compile(block, str(path), "exec"), scope)
+
+
+MIGRATIONS = [
+    path for path in sorted(FROM.glob("*.md")) if path.stem != "index"
+]
+
+
+@pytest.mark.parametrize("path", MIGRATIONS, ids=lambda path: path.stem)
+def test_code_of_another_library_gives_the_same(path):
+    """The blocks of a page in order, and both columns of its tables.
+
+    In a process: libraries of threads, of which some pages replace one.
+    """
+    text = path.read_text(encoding="utf-8")
+    for library in re.findall(r"^(?:import|from) (\w+)", text, re.MULTILINE):
+        if library not in ("pykeops", "tilefold"):
+            pytest.importorskip(library)
+    done = subprocess.run(
+        [sys.executable, ROOT / "docs/generate/pairs.py", path.stem],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = int(re.search(rf"^{path.stem}: (\d+) rows", done.stdout, re.M)[1])
+    assert rows >= 5
 
 
 def command_lines() -> list[str]:
@@ -74,7 +103,7 @@ def test_the_example_of_the_package_runs():
 
 
 INDENTED = re.compile(r"(?:^    .+\n?)+", re.MULTILINE)
-MODULES = ("files", "lazy", "expression")
+MODULES = ("files", "lazy_arrays", "expression")
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -88,7 +117,7 @@ def test_examples_of_modules_run(name):
         "u": c,
         "v": c,
     }
-    if name == "lazy":
+    if name == "lazy_arrays":
         scope["b"] = b
     for block in INDENTED.findall(text):
         exec(compile(textwrap.dedent(block), name, "exec"), scope)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import importlib
 import json
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 import tilefold
 
@@ -24,16 +26,22 @@ def generate():
     paths = [str(DOCS), str(ROOT)]
     sys.path[:0] = paths
     names = (
+        "accuracy",
         "docstrings",
         "environment",
         "errors",
+        "examples",
         "history",
         "included",
         "language",
+        "met",
         "moved",
         "pages",
+        "pairs",
         "performance",
         "tables",
+        "used",
+        "values",
     )
     yield {name: importlib.import_module(f"generate.{name}") for name in names}
     for path in paths:
@@ -97,13 +105,95 @@ def test_special_values_are_those_of_numpy(generate):
     entries = generate["language"].operations()
     text = next(e.text for e in entries if e.name == "exp(a)")
     values = re.search(r"^\| `exp\(a\)` \| (.*) \|$", text, re.MULTILINE)[1]
-    number = generate["language"].number
+    number = generate["values"].number
     with np.errstate(over="ignore"):
-        wanted = np.exp(generate["language"].SPECIAL)
+        wanted = np.exp(generate["values"].SPECIAL)
     assert values.split(" | ") == [number(value) for value in wanted]
     assert ":Domain: a ≥ 0" in next(
         e.text for e in entries if e.name == "log(a)"
     )
+
+
+LISTS = (
+    "operations",
+    "functions",
+    "derivatives",
+    "shape_functions",
+    "reductions",
+    "named",
+)
+
+
+def test_every_name_of_the_language_has_an_example(generate):
+    """One of examples.txt, with its result; and each of these is shown."""
+    examples = generate["examples"].examples()
+    shown = []
+    for name in LISTS:
+        for entry in getattr(generate["language"], name)():
+            shown.append(entry.anchor)
+            call = examples[entry.anchor].call
+            assert "```pycon\n>>> tilefold." in entry.text
+            word = entry.name.split("(")[0] if name != "operations" else ""
+            assert word in call, entry.anchor
+    assert sorted(shown) == sorted(examples)
+
+
+def named_examples() -> list[str]:
+    text = (DOCS / "generate/examples.txt").read_text(encoding="utf-8")
+    return re.findall(r"^=== (\S+)$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", named_examples()[1:])
+def test_an_example_gives_what_numpy_gives(generate, name):
+    out, wanted = generate["examples"].compared(name)
+    assert out.shape == wanted.shape
+    if out.dtype.kind in "biu":
+        np.testing.assert_array_equal(out, wanted)
+    else:
+        np.testing.assert_allclose(out, wanted, rtol=1e-11, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", named_examples()[1:])
+def test_an_example_stands_in_its_page_as_it_is_typed(generate, name):
+    text = generate["examples"].of(name)
+    block = re.match(r"```pycon\n(.*?)\n```", text, re.DOTALL)[1]
+    parsed = doctest.DocTestParser().get_doctest(
+        block + "\n", {"np": np, "tilefold": tilefold}, name, None, 0
+    )
+    assert len(parsed.examples) == 1
+    assert max(map(len, block.splitlines())) <= 84
+    assert doctest.DocTestRunner().run(parsed).failed == 0
+
+
+def test_an_entry_without_an_example_is_refused(generate):
+    with pytest.raises(ValueError, match="no example of op-none"):
+        generate["examples"].of("op-none")
+
+
+def test_every_operation_has_a_domain_and_an_error(generate):
+    for entry in generate["language"].operations():
+        domain = re.search(r"^:Domain: (.+)$", entry.text, re.MULTILINE)
+        error = re.search(r"^:Error in float32: (.+)$", entry.text, re.M)
+        assert domain, entry.name
+        assert re.search(r"\d ulp|in ulp|the result is exact", error[1])
+    assert set(generate["values"].OF_PAIRS) <= {
+        row.fields[0]
+        for row in generate["tables"].rows("compiler/ir/ops.def", "OP")
+    }
+
+
+def test_a_domain_that_is_said_wrongly_is_refused(generate, monkeypatch):
+    values = generate["values"]
+    monkeypatch.delitem(values.OF_PAIRS, "Mod")
+    with pytest.raises(ValueError, match="is not defined for all real"):
+        values.domain("Mod", "a mod b", 2, is_function=True)
+
+
+def test_reductions_show_what_they_give_of_special_values(generate):
+    of_sets = generate["values"].of_sets
+    assert of_sets("max").endswith("| `max_j b_j` | ∞ | 1 | ∞ | NaN | −∞ |")
+    for entry in generate["language"].reductions():
+        assert "| nothing |" in entry.text or entry.name == "fold"
 
 
 def test_a_row_that_says_nothing_to_users_is_refused(generate):
@@ -129,15 +219,42 @@ def test_every_diagnostic_has_an_example_on_a_page(generate):
             assert errors.pattern(row).match(message), row.code
 
 
-def test_calls_that_are_shown_meet_their_diagnostic(generate):
+#: Codes that no example meets; met.txt says why.
+UNMET = {"InternalError", "NoExecutableMemory"}
+
+
+def test_every_diagnostic_is_met_but_those_with_a_reason(generate):
+    """By a call, or by a formula that its message shows with a caret."""
     errors = generate["errors"]
-    met = errors.met()
-    codes = {row.code for row in errors.diagnostics()}
-    assert met.keys() <= codes
-    name, message = errors.run(met["PointSubscript"])
+    examples, entries = errors.examples(), generate["met"].read()
+    unmet = {code for code, each in examples.items() if not each.message}
+    assert unmet == UNMET
+    for code, example in examples.items():
+        if code in UNMET:
+            assert not example.source
+            assert len(entries[code].when.split()) > 7
+            continue
+        has_caret = re.search(r"^ *\^~*$", example.message, re.MULTILINE)
+        assert example.source or has_caret, f"add a call of {code} to met.txt"
+        assert not re.search(r"\{\w+\.", example.message), code  # an f-string
+    texts = {
+        row.code: errors.entry(row, examples[row.code])
+        for row in errors.diagnostics()
+    }
+    assert [
+        c for c, text in texts.items() if "Not met here:" in text
+    ] == sorted(UNMET, reverse=True)
+
+
+def test_calls_that_are_shown_meet_their_diagnostic(generate):
+    met = generate["met"]
+    entries = met.read()
+    codes = {row.code for row in generate["errors"].diagnostics()}
+    assert entries.keys() <= codes
+    name, message = met.run(entries["PointSubscript"].source)
     assert name == "PointSubscript"
     assert message.startswith("'x[…]' is a component of each point of x")
-    assert errors.run("x + 1") == ("", "")
+    assert met.run("x + 1") == ("", "")
 
 
 # ---- settings ---------------------------------------------------------------
@@ -226,8 +343,39 @@ def test_docstrings_with_formulas_become_markup(generate):
 # ---- pages ------------------------------------------------------------------
 
 
+def test_tables_of_pairs_are_read_from_their_page(generate):
+    pairs = generate["pairs"]
+    text = """<!-- site: pairs | 1e-3 -->
+| Theirs | ours |
+|---|---|
+| `a = 2`<br>`a*x` | `x + x` |
+| `abs(x) \\| 1` | `3` |
+"""
+    (table,) = pairs.read(text)
+    assert table.head == ("Theirs", "ours")
+    assert table.rows == [("a = 2\na*x", "x + x"), ("abs(x) | 1", "3")]
+    assert pairs.compared(table, {"x": -2}) == [0.0, 0.0]
+    with pytest.raises(AssertionError, match="apart"):
+        pairs.compared(table, {"x": 4})
+    with pytest.raises(AssertionError, match="shapes"):
+        pairs.difference(np.ones(3), np.ones((3, 1)))
+    assert "_pairs.shown(" in pairs.filled(text)
+
+
+def test_every_migration_page_compares_two_columns(generate):
+    for name, text in pages().items():
+        if not name.startswith("from/") or name == "from/index":
+            continue
+        tables = generate["pairs"].read(text)
+        assert sum(len(table.rows) for table in tables) >= 5, name
+        assert all(table.head[1] == "tilefold" for table in tables)
+        assert "Watch for:" in text, name
+        for _, ours in (row for table in tables for row in table.rows):
+            assert re.search(r"tilefold|product|formula", ours), ours
+
+
 def test_every_mark_of_a_page_has_a_generator(generate):
-    known = generate["pages"].MADE
+    known = {*generate["pages"].MADE, "pairs"}
     for name, text in pages().items():
         for mark in re.findall(r"^<!-- site: (.*?) -->$", text, re.MULTILINE):
             assert mark.split(" | ")[0] in known, name
@@ -334,6 +482,61 @@ def test_every_curve_has_the_last_results(generate):
     titles = [history.title(curve) for curve in history.CURVES]
     assert re.findall(r"^## (.+)$", text, re.MULTILINE) == titles
     assert all(len(part.splitlines()) > 4 for part in text.split("## ")[1:])
+
+
+def test_curves_are_written_by_date_and_commit(generate, tmp_path):
+    history = generate["history"]
+    history.write(tmp_path / "history.json")
+    curves = json.loads((tmp_path / "history.json").read_text("utf-8"))
+    assert len(curves) == len(history.CURVES)
+    for curve, each in zip(curves, history.CURVES, strict=True):
+        assert curve["title"] == history.title(each)
+        assert len(curve["points"]) == len(history.points(each)) > 1
+        assert {"when", "commit", "machine", "ratio"} <= set(curve["points"][0])
+
+
+# ---- the gallery -------------------------------------------------------------
+
+
+def test_names_that_a_script_uses_are_found(generate):
+    text = """
+import tilefold
+import tilefold.dask as parts
+from tilefold.sklearn import KernelRidge
+
+K = tilefold.kernel("gaussian", x=x, l=1.0)
+parts.reduce("sum_j b_j", b=KernelRidge().fit(x, y))
+"""
+    names = {"kernel", "dask.reduce", "sklearn.KernelRidge", "dask"}
+    assert generate["used"].used(text) >= {f"tilefold.{n}" for n in names}
+    assert "tilefold.sklearn" not in generate["used"].used("import tilefold")
+
+
+def test_entries_of_the_reference_show_examples_that_use_them(generate):
+    used = generate["used"]
+    users = used.users()
+    assert len(users["tilefold.compile"]) > used.MOST
+    for name in ("reduce", "compile", "kernel", "Clusters", "dask.reduce"):
+        lines = used.examples(f"tilefold.{name}")
+        paths = [line.strip() for line in lines if line.endswith(".py")]
+        assert 1 <= len(paths) <= used.MOST
+        last = name.rpartition(".")[2]
+        assert all(last in (DOCS / path).read_text("utf-8") for path in paths)
+        assert ".. minigallery::" in lines
+    assert used.examples("tilefold.cite") == []
+
+
+def test_a_job_looks_at_the_site_and_measures_the_examples():
+    """In a browser, and by examples/gallery/run.py with its limits."""
+    jobs = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())
+    steps = [step.get("run") for step in jobs["jobs"]["docs"]["steps"]]
+    assert "scripts/docs --browser" in steps
+    assert "scripts/docs --examples" in steps
+    script = (ROOT / "scripts/docs").read_text()
+    assert "python docs/generate/browse.py $site" in script
+    assert "exec $environment/bin/python examples/gallery/run.py" in script
+    run = (ROOT / "examples/gallery/run.py").read_text()
+    assert "SECONDS, MEGABYTES = 40, 1000" in run
 
 
 @pytest.mark.usefixtures("generate")

@@ -22,6 +22,7 @@ LIBRARIES = {"hypothesis", "numpy", "pytest", "scipy", "tilefold"}
 # libraries that are imported inside.
 OF_THE_CHECKOUT = {
     "test_bench_smoke.py",
+    "test_c_messages.py",
     "test_docs.py",
     "test_docstrings.py",
     "test_examples_in_parts.py",
@@ -32,12 +33,15 @@ OF_THE_CHECKOUT = {
     "test_gpu_explain.py",
     "test_gpu_host.py",
     "test_gpu_refusals.py",
+    "test_language_version.py",
+    "test_limits.py",
     "test_processor.py",
     "test_random_formulas.py",  # against PyTorch, too
     "test_random_plans.py",  # of arrays of PyTorch, some
     "test_site.py",
     "test_stub.py",
     "test_system_calls.py",
+    "test_typing.py",
 }
 # Fixtures that the fake GPU libraries of the build are behind.
 FAKES = {"driver", "gpu_session"}

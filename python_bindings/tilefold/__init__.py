@@ -146,6 +146,7 @@ _MEMBERS = {
 }
 # Modules that are imported where they are wanted.
 _MODULES = (
+    "array_types",
     "benchmark",
     "cli",
     "compat",

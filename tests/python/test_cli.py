@@ -280,7 +280,7 @@ def test_a_second_run_reads_the_cache(tmp_path, files):
 
 
 NUMBERS = [
-    (r"tilefold \S+, Python \S+, NumPy \S+, \w+", "VERSIONS"),
+    (r"tilefold \S+, language \S+, Python \S+, NumPy \S+, \w+", "VERSIONS"),
     (r"^(ok   cpu       )\S+, kernels for \S+", r"\1CPU"),
     (r"\d+ of \d+ cores", "N of N cores"),
     (r"\S+libtilefold_llvm.so \(\d+ MiB\)", "LIBRARY"),

@@ -374,6 +374,22 @@ MUTANTS = [
         "Derivatives*",
     ),
     Mutant(
+        "operands of any sign have none",
+        _BACKEND + "lanes/function.cpp",
+        "if (ir::is_nonnegative(signs[k]))",
+        "if (signs[k] <= ir::Sign::NonNegative)",
+        "test_numerics",
+        "Isas/Ulps*",
+    ),
+    Mutant(
+        "eighths of an octave are taken for sixteenths",
+        _BACKEND + "lanes/hyperbolic_by_table.cpp",
+        "word(parts_.count / 2)",
+        "word(8)",
+        "test_numerics",
+        "Isas/Ulps*",
+    ),
+    Mutant(
         "a coefficient of exp2 is off in its last digits",
         _BACKEND + "lanes/exponential.cpp",
         "0x1.62e43ep-1, 0x1.ebe5b8p-3,",

@@ -8,7 +8,7 @@ types in annotations of their own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -49,10 +49,21 @@ class SupportsArrayInterface(Protocol):
         """A dictionary with the address, the shape and the element type."""
 
 
-ArrayLike: TypeAlias = (
-    "SupportsDLPack | SupportsArray | SupportsArrayInterface | Buffer"
-    " | list[Any] | tuple[Any, ...] | complex | Role | Quantized"
-)
+# What is imported for type checkers alone stands in quotes, which | does not
+# take, and type checkers read one string only.
+ArrayLike: TypeAlias = Union[
+    SupportsDLPack,
+    SupportsArray,
+    SupportsArrayInterface,
+    "Buffer",
+    list[Any],
+    tuple[Any, ...],
+    complex,
+    "Role",
+    "Quantized",
+]
 
 # What calls of formulas take by name: arrays, and settings.
-Keyword: TypeAlias = "ArrayLike | _core.Session | _core.Options | Ranges | None"
+Keyword: TypeAlias = Union[
+    ArrayLike, "_core.Session", "_core.Options", "Ranges", None
+]

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tilefold import _core
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
     from typing import Protocol
 else:
     Protocol = object  # typing's takes a tenth of the time of an import
@@ -20,12 +22,14 @@ __all__ = [
     "BOUNDS",
     "CLAMPS",
     "FOLDS",
+    "FOLD_SETTINGS",
     "FUNCTIONS",
     "JOINS",
     "POWERS",
     "SETTINGS",
     "concatenated",
     "is_function",
+    "refuse_other_keywords",
 ]
 
 
@@ -163,12 +167,22 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
 
 # The bounds of `CLAMPS`, and which operand each is.
 BOUNDS = {"min": 1, "max": 2, "a_min": 1, "a_max": 2}
-# Keywords of functions that mean something.
-SETTINGS = {"axis", "dim", "keepdim", "keepdims", "ord", "p", *BOUNDS}
+# Keywords that mean something: of what combines components, and of all.
+FOLD_SETTINGS = {"axis", "dim", "keepdim", "keepdims", "ord", "p"}
+SETTINGS = {*FOLD_SETTINGS, *BOUNDS}
 # Functions that put components side by side, of a list of values.
 JOINS = {"concatenate", "hstack", "cat", "stack"}
 # Those whose second operand is an exponent, which the formula spells out.
 POWERS = {"pow", "power", "float_power"}
+
+
+def refuse_other_keywords(
+    function: str, given: Mapping[str, Any], known: Container[str]
+) -> None:
+    """Raises ArgumentError for a keyword that would change what is meant."""
+    for key, value in given.items():
+        if key not in known and value is not None:
+            _core.fail("TracedFunction", f"{function}(…, {key}=…)")
 
 
 def is_function(name: str) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tilefold import _core
 from tilefold.expression import applied
 from tilefold.frameworks import is_read_by_dynamo, leave_graph
+from tilefold.functions import refuse_other_keywords
 from tilefold.operators import Operators
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ ATTRIBUTES = ("shape", "ndim", "size")
 # Those of matrices: of more axes, NumPy takes the first two for them.
 _OF_MATRICES = ("trace", "diag", "transpose")
 _RENAMED = {"dim": "axis", "keepdim": "keepdims", "ord": "order", "p": "order"}
+_KNOWN = {"axis", "keepdims", "order", "ddof", "k", "q", *_RENAMED}
 _SPREADS = ("var", "std")
 
 
@@ -64,14 +66,12 @@ def method_call(
 ) -> tuple[str, Sequence[Any], dict[str, Any]]:
     """The method that a function of arrays is, and what it is given."""
     method = METHODS[function]
-    known = {"axis", "keepdims", "order", "ddof", "k", "q"}
-    given = {}
-    for key, value in kwargs.items():
-        name = _RENAMED.get(key, key)
-        if name in known:
-            given[name] = value
-        elif value is not None:
-            _core.fail("TracedFunction", f"{function}(…, {key}=…)")
+    refuse_other_keywords(function, kwargs, _KNOWN)
+    given = {
+        _RENAMED.get(key, key): value
+        for key, value in kwargs.items()
+        if key in _KNOWN
+    }
     value = args[0]
     if method in _OF_MATRICES and value.ndim != 2:
         _core.fail("KernelMatrixOnly", function, value.shape)

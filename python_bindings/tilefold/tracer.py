@@ -19,6 +19,7 @@ from tilefold.functions import (
     JOINS,
     SETTINGS,
     concatenated,
+    refuse_other_keywords,
 )
 from tilefold.operators import Operators
 from tilefold.trace_text import (
@@ -355,9 +356,7 @@ class Tracer(ComponentMethods, Operators):
         >>> tilefold.trace.Tracer.apply("exp", (two,), {}).to_formula()[0]
         'exp(2)'
         """
-        for key, value in kwargs.items():
-            if key not in SETTINGS and value is not None:
-                _core.fail("TracedFunction", f"{name}(…, {key}=…)")
+        refuse_other_keywords(name, kwargs, SETTINGS)
         if name in JOINS:
             return concatenated([cls.of(part) for part in args[0]])
         if name not in FUNCTIONS:

@@ -6,15 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tilefold import _core
+from tilefold.functions import FOLD_SETTINGS, refuse_other_keywords
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 __all__ = ["ComponentMethods"]
-
-
-# What combinations of components take; `where` and `initial` are none of it.
-KEYWORDS = frozenset({"axis", "dim", "keepdim", "keepdims", "ord", "p"})
 
 
 class ComponentMethods:
@@ -195,9 +192,7 @@ class ComponentMethods:
         return self.apply("matmul", (self, other), {})
 
     def _fold(self, name: str, axis: Any, kwargs: Mapping[str, Any]) -> Any:
-        for key, value in kwargs.items():
-            if key not in KEYWORDS and value is not None:
-                _core.fail("TracedFunction", f"{name}(…, {key}=…)")
+        refuse_other_keywords(name, kwargs, FOLD_SETTINGS)
         axis = kwargs.get("dim", axis)
         if axis not in (None, -1, 0, (-1,), (0,)):
             _core.fail("TracedFunction", f"{name} over axis {axis}")

@@ -21,7 +21,12 @@ KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 X, Y, B = np.ones((50, 3)), np.ones((60, 3)), np.ones(60)
 # Of a call of Python's, beside the arrays of its formula.
 OPTIONS = {
-    *("accumulate", "batch_rank", "options", "out", "ranges", "session"),
+    "accumulate",
+    "batch_rank",
+    "options",
+    "out",
+    "ranges",
+    "session",
     "sum_batch",
 }
 GAUSSIAN = "sum_j exp(-|x_i - y_j|²/2l²) b_j"

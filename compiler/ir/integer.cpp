@@ -100,10 +100,10 @@ std::optional<std::int64_t> integer_of(double value, DType dtype) {
     return std::int64_t(value);
 }
 
-std::int64_t saturated(long double value) {
-    if (!(value >= (long double)(least)))
+std::int64_t saturated(double value) {
+    if (!(value >= -0x1p63))
         return least;
-    return value >= 0x1p63L ? largest : std::int64_t(value);
+    return value >= 0x1p63 ? largest : std::int64_t(value);
 }
 
 std::array<std::uint32_t, 4> philox(std::int64_t seed, std::int64_t i,

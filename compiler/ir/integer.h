@@ -11,8 +11,11 @@
 #include "compiler/ir/ir.h"
 
 #include <array>
+#include <concepts>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <utility>
 
 namespace tilefold::ir {
 
@@ -29,7 +32,23 @@ double largest_integer(DType dtype);
 
 /// Returns `value` as I64, rounded towards 0, or the nearest I64 where it is
 /// too large.
-std::int64_t saturated(long double value);
+std::int64_t saturated(double value);
+
+/// A number as a double and as an I64, one of which holds it exactly. (On macOS
+/// a long double, which holds all of both elsewhere, is a double.)
+struct Number {
+    template <std::floating_point Real>
+    Number(Real value) : real(double(value)), whole(saturated(double(value))) {}
+    template <std::integral Whole>
+    Number(Whole value)
+        : real(double(value)),
+          whole(std::in_range<std::int64_t>(value)
+                    ? std::int64_t(value)
+                    : std::numeric_limits<std::int64_t>::max()) {}
+
+    double real;
+    std::int64_t whole;
+};
 
 /// Returns four random words for a seed and two counters.
 std::array<std::uint32_t, 4> philox(std::int64_t seed, std::int64_t i,

@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <concepts>
 #include <cstring>
 #include <iterator>
 #include <optional>
+#include <string>
 #include <type_traits>
 
 namespace tilefold {
@@ -41,18 +43,30 @@ View places_of(const View& view) {
     return places;
 }
 
-/// The first element, as a number, that is not among 0, 1, … length - 1.
+template <std::integral Whole> std::string text_of(Whole value) {
+    return std::to_string(value);
+}
+
+std::string text_of(double value) {
+    if (value == std::floor(value) && std::abs(value) < 0x1p63)
+        return std::to_string(std::int64_t(value));
+    char digits[32];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    return {digits, end};
+}
+
+/// The first element, as text, that is not among 0, 1, … length - 1.
 class Search {
 public:
     Search(const View& view, std::int64_t length, GoingOn& going_on)
         : places_(places_of(view)), length_(length), going_on_(going_on) {}
 
-    std::optional<long double> run() {
+    std::optional<std::string> run() {
         const auto* data = static_cast<const char*>(places_.data);
         if (data)
             axis(0, data);
         else if (!holds(places_.number))
-            found_ = places_.number;
+            found_ = text_of(places_.number);
         return found_;
     }
 
@@ -105,7 +119,7 @@ private:
             for (std::int64_t k = 0; k < count && !found_; ++k) {
                 const double value = element_at(at + k * stride, places_.dtype);
                 if (!holds(value))
-                    found_ = value;
+                    found_ = text_of(value);
                 going_on_.after(1);
             }
         }
@@ -127,7 +141,7 @@ private:
                 all &= holds(value_at(k));
             for (std::int64_t k = k0; !all && k < k1 && !found_; ++k)
                 if (!holds(value_at(k)))
-                    found_ = value_at(k);
+                    found_ = text_of(value_at(k));
             going_on_.after(k1 - k0);
         }
     }
@@ -135,18 +149,8 @@ private:
     const View places_;
     const std::int64_t length_;
     GoingOn& going_on_;
-    std::optional<long double> found_;
+    std::optional<std::string> found_;
 };
-
-std::string text_of(long double value) {
-    if (value == std::floor(value) && std::abs(value) < 0x1p64L)
-        return value < 0 ? std::to_string(std::int64_t(value))
-                         : std::to_string(std::uint64_t(value));
-    char digits[32];
-    const auto end =
-        std::to_chars(digits, digits + sizeof digits, double(value)).ptr;
-    return {digits, end};
-}
 
 std::string lengths_of_table(const IndexedTable& indexed) {
     return std::to_string(indexed.length) + " " + indexed.of +
@@ -157,8 +161,8 @@ void check(const IndexArray& array, GoingOn& going_on) {
     const IndexedTable& indexed = *array.indexed;
     const auto found = Search(array.view, indexed.length, going_on).run();
     if (found)
-        fail(Code::IndexOutOfRange, {array.name, text_of(*found), indexed.table,
-                                     lengths_of_table(indexed)});
+        fail(Code::IndexOutOfRange,
+             {array.name, *found, indexed.table, lengths_of_table(indexed)});
 }
 
 bool is_gather(const ir::Node& node) {

@@ -88,17 +88,17 @@ std::int64_t Oracle::batch_offset(std::int64_t batch,
     return offset;
 }
 
-long double Oracle::read(const Sample& sample, std::size_t number,
-                         std::int64_t point, std::int32_t row,
-                         std::int32_t column) const {
+ir::Number Oracle::read(const Sample& sample, std::size_t number,
+                        std::int64_t point, std::int32_t row,
+                        std::int32_t column) const {
     const tilefold_kernel_operand& from = call_.operands[number];
     if (listed_columns_)
         point =
             point >= first_row ? point - first_row : job_.column_index[point];
-    return exact_element_at(from.base + batch_offset(sample.batch, number) +
-                                point * from.stride + row * from.component +
-                                column * from.column,
-                            program_.graph.arguments[number].dtype);
+    return number_at(from.base + batch_offset(sample.batch, number) +
+                         point * from.stride + row * from.component +
+                         column * from.column,
+                     program_.graph.arguments[number].dtype);
 }
 
 std::vector<double> Oracle::expected(const Sample& sample) const {

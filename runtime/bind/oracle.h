@@ -40,9 +40,9 @@ private:
     bool reduces() const;
     void refuse_lists() const;
     std::int64_t batch_offset(std::int64_t batch, std::size_t operand) const;
-    long double read(const Sample& sample, std::size_t number,
-                     std::int64_t point, std::int32_t row,
-                     std::int32_t column) const;
+    ir::Number read(const Sample& sample, std::size_t number,
+                    std::int64_t point, std::int32_t row,
+                    std::int32_t column) const;
 
     const KernelCall& call_;
     const Job& job_;

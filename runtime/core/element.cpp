@@ -13,14 +13,10 @@
 namespace tilefold {
 namespace {
 
-template <class T> T load_number(const void* address) {
+template <class T> T load(const void* address) {
     T value;
     std::memcpy(&value, address, sizeof value);
     return value;
-}
-
-template <class T> long double load(const void* address) {
-    return load_number<T>(address);
 }
 
 template <class T> void store(T value, void* address) {
@@ -44,16 +40,16 @@ Eigen::half half_of(double value) {
 
 } // namespace
 
-long double exact_element_at(const void* address, DType dtype) {
+ir::Number number_at(const void* address, DType dtype) {
     switch (dtype) {
     case DType::F64:
         return load<double>(address);
     case DType::F32:
         return load<float>(address);
     case DType::F16:
-        return float(load_number<Eigen::half>(address));
+        return float(load<Eigen::half>(address));
     case DType::BF16:
-        return float(load_number<Eigen::bfloat16>(address));
+        return float(load<Eigen::bfloat16>(address));
     case DType::I64:
         return load<std::int64_t>(address);
     case DType::I32:
@@ -71,13 +67,13 @@ long double exact_element_at(const void* address, DType dtype) {
     case DType::U8:
         return load<std::uint8_t>(address);
     case DType::Bool:
-        return load<std::uint8_t>(address) != 0;
+        return int(load<std::uint8_t>(address) != 0);
     }
     return 0;
 }
 
 double element_at(const void* address, DType dtype) {
-    return double(exact_element_at(address, dtype));
+    return number_at(address, dtype).real;
 }
 
 void store_element(double value, DType dtype, void* address) {

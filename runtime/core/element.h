@@ -2,6 +2,7 @@
 // any dtype, and back; kernels do not use it.
 #pragma once
 
+#include "compiler/ir/integer.h"
 #include "compiler/ir/types.h"
 #include "runtime/core/extents.h"
 #include "runtime/core/view.h"
@@ -13,8 +14,9 @@
 
 namespace tilefold {
 
-/// Any alignment; a long double holds every element.
-long double exact_element_at(const void* address, DType dtype);
+/// An element of any alignment; of U64, the largest I64 stands for what is
+/// beyond it.
+ir::Number number_at(const void* address, DType dtype);
 /// The same; 64-bit integers beyond 2^53 are rounded.
 double element_at(const void* address, DType dtype);
 /// Rounded to the nearest; an integer type takes what is before the point.

@@ -230,13 +230,12 @@ private:
                                    : node.type.axes == Axes::J ? j_
                                                                : 0;
         for (std::size_t k = 0; k < result.size(); ++k) {
-            const long double value =
-                read_(std::size_t(node.first), point,
-                      std::int32_t(k) / node.type.columns,
-                      std::int32_t(k) % node.type.columns);
-            result[k] = double(value);
+            const ir::Number value = read_(std::size_t(node.first), point,
+                                           std::int32_t(k) / node.type.columns,
+                                           std::int32_t(k) % node.type.columns);
+            result[k] = value.real;
             if (is_integer(id))
-                set_whole(id, k, ir::saturated(value));
+                set_whole(id, k, value.whole);
         }
     }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/backends/reference/fold_function.h"
+#include "compiler/ir/integer.h"
 #include "compiler/ir/ir.h"
 
 #include <cstdint>
@@ -13,11 +14,9 @@
 
 namespace tilefold::reference {
 
-/// Reads component (row, column) of argument `number` at `point`; a long double
-/// holds every integer.
-using Reader =
-    std::function<long double(std::size_t number, std::int64_t point,
-                              std::int32_t row, std::int32_t column)>;
+/// Reads component (row, column) of argument `number` at `point`.
+using Reader = std::function<ir::Number(std::size_t number, std::int64_t point,
+                                        std::int32_t row, std::int32_t column)>;
 
 struct Sizes {
     std::int64_t rows = 1;    ///< points on i

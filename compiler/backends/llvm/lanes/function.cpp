@@ -34,21 +34,25 @@ Value* call_atan2(Lanes& lanes, const FunctionTable& functions, Value* y,
     return call_external(lanes, functions, External::Atan2, dtype, operands);
 }
 
-constexpr long double ln_2 = 0.693147180559945309417232121458176568L;
-constexpr long double log10_2 = 0.301029995663981195213738894724493027L;
+/// A constant as a double and what it lacks.
+struct Constant {
+    double high, low;
+};
+constexpr Constant ln_2{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+constexpr Constant log10_2{0x1.34413509f79ffp-2, -0x1.9dc1da994fd21p-59};
 
 /// SLEEF's logarithms for AVX-512 multiply first: where results are flushed,
 /// they give NaN for a subnormal x. Those are scaled, and the logarithm of the
 /// scale, in two parts, is subtracted.
 Value* call_logarithm(Lanes& lanes, const FunctionTable& functions,
-                      External function, Value* x, long double of_2) {
+                      External function, Value* x, Constant of_2) {
     const DType dtype = lanes.dtype_of(x);
     if (!row_of(lanes.isa()).masks || lanes.width() == 1)
         return call_external(lanes, functions, function, dtype, {&x, 1});
     auto& b = lanes.b;
     constexpr int shift = 1022;
-    const long double whole = shift * of_2;
-    const auto high = double(whole);
+    const double high = shift * of_2.high;
+    const double low = std::fma(shift, of_2.high, -high) + shift * of_2.low;
     const auto number = [&](double value) {
         return lanes.number(dtype, value);
     };
@@ -56,8 +60,7 @@ Value* call_logarithm(Lanes& lanes, const FunctionTable& functions,
     Value* scaled = b.CreateFMul(x, number(std::ldexp(1.0, shift)));
     x = lanes.select(tiny, scaled, x);
     Value* y = call_external(lanes, functions, function, dtype, {&x, 1});
-    Value* less = b.CreateFSub(b.CreateFSub(y, number(double(whole - high))),
-                               number(high));
+    Value* less = b.CreateFSub(b.CreateFSub(y, number(low)), number(high));
     return lanes.select(tiny, less, y);
 }
 
@@ -78,7 +81,7 @@ Value* call_log1p(Lanes& lanes, const FunctionTable& functions, Value* x) {
     Value* part = b.CreateFMul(x, number(0x1p-6));
     x = lanes.select(is_large, part, x);
     Value* y = call_external(lanes, functions, External::Log1p, dtype, {&x, 1});
-    Value* more = b.CreateFAdd(y, number(double(6 * ln_2)));
+    Value* more = b.CreateFAdd(y, number(6 * ln_2.high));
     return lanes.select(is_tiny, tiny, lanes.select(is_large, more, y));
 }
 
@@ -211,7 +214,8 @@ public:
         case Op::Log:
             return call_logarithm(lanes_, functions_, External::Log, x, ln_2);
         case Op::Log2:
-            return call_logarithm(lanes_, functions_, External::Log2, x, 1);
+            return call_logarithm(lanes_, functions_, External::Log2, x,
+                                  {1, 0});
         case Op::Log10:
             return call_logarithm(lanes_, functions_, External::Log10, x,
                                   log10_2);

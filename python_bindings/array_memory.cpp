@@ -5,6 +5,8 @@
 
 #include "python_bindings/array_memory.h"
 
+#include "runtime/system/system.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -45,7 +47,7 @@ std::byte* map_huge_pages(std::size_t bytes) {
     if (before > 0)
         munmap(place, before);
     munmap(begin + bytes, huge_page - before);
-    madvise(begin, bytes, MADV_HUGEPAGE);
+    system::ask_for_huge_pages(begin, bytes);
     return begin;
 }
 

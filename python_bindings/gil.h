@@ -9,7 +9,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -21,11 +20,12 @@ namespace tilefold::python {
         pause();
 }
 
-/// take(), which takes the GIL.
+/// take(), which takes the GIL and throws nothing: what comes here is the
+/// thread's end, which has no name on every system.
 template <class Take> auto take_or_stop(const Take& take) noexcept {
     try {
         return take();
-    } catch (abi::__forced_unwind&) {
+    } catch (...) {
         stop_for_good();
     }
 }

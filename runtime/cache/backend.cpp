@@ -5,13 +5,11 @@
 
 #include "formulas/diagnostic.h"
 #include "runtime/cpu/environment.h"
+#include "runtime/system/system.h"
 
 #include <dlfcn.h>
-#include <filesystem>
-#include <link.h>
 #include <new>
 #include <optional>
-#include <system_error>
 #include <unistd.h>
 
 namespace tilefold {
@@ -19,18 +17,6 @@ namespace {
 
 [[noreturn]] void missing(const std::string& path, const std::string& why) {
     fail(Code::CompilerMissing, {path, why});
-}
-
-/// The path of the library or program that this code was linked into.
-std::string path_of_this_code() {
-    Dl_info info{};
-    link_map* map = nullptr;
-    dladdr1(reinterpret_cast<const void*>(&backend_paths), &info,
-            reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP);
-    if (map && *map->l_name)
-        return map->l_name;
-    std::error_code error; // the program itself has no name in the map
-    return std::filesystem::read_symlink("/proc/self/exe", error).string();
 }
 
 /// LLVM's initialisers end the process where they are refused memory. Throws
@@ -138,7 +124,8 @@ struct Caller {
 std::vector<std::string> backend_paths() {
     if (const std::optional<std::string> set = llvm_library())
         return {*set};
-    const std::string own = path_of_this_code();
+    const std::string own =
+        system::path_of_code(reinterpret_cast<const void*>(&backend_paths));
     const std::string folder = own.substr(0, own.rfind('/') + 1);
     std::vector<std::string> paths;
     for (const char* place : {"", "tilefold/", "../lib/tilefold/", "../"})

@@ -5,6 +5,7 @@
 #include "runtime/cache/disk_file.h"
 
 #include "runtime/core/write_all.h"
+#include "runtime/system/system.h"
 
 #include <atomic>
 #include <cerrno>
@@ -13,11 +14,13 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string_view>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <system_error>
+#include <thread>
 #include <unistd.h>
 
 namespace tilefold {
@@ -37,7 +40,7 @@ bool trusted(const struct stat& status) {
 void mark_as_used(int file, const struct stat& status) {
     std::timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
-    if (now.tv_sec - status.st_mtim.tv_sec > seconds_between_marks)
+    if (now.tv_sec - system::modified(status).tv_sec > seconds_between_marks)
         static_cast<void>(futimens(file, nullptr));
 }
 
@@ -51,11 +54,8 @@ public:
         pthread_sigmask(SIG_BLOCK, &signal_, &saved_);
     }
     ~FileSizeSignalBlocked() {
-        if (sigismember(&saved_, SIGXFSZ) == 0) {
-            std::timespec now{};
-            while (sigtimedwait(&signal_, nullptr, &now) > 0) {
-            }
-        }
+        if (sigismember(&saved_, SIGXFSZ) == 0)
+            system::discard_pending(signal_);
         pthread_sigmask(SIG_SETMASK, &saved_, nullptr);
     }
 
@@ -67,9 +67,10 @@ private:
 std::string temporary_name() {
     std::timespec now{};
     clock_gettime(CLOCK_REALTIME, &now); // where there are no random numbers
-    auto number = std::uint64_t(now.tv_nsec) ^ std::uint64_t(gettid()) << 32;
-    const ssize_t got = getrandom(&number, sizeof number, GRND_NONBLOCK);
-    static_cast<void>(got);
+    const auto thread =
+        std::hash<std::thread::id>()(std::this_thread::get_id());
+    auto number = std::uint64_t(now.tv_nsec) ^ std::uint64_t(thread) << 32;
+    static_cast<void>(getentropy(&number, sizeof number) == 0);
     char text[64];
     std::snprintf(text, sizeof text, "%s%ld-%016llx", temporary_prefix.data(),
                   static_cast<long>(getpid()),
@@ -204,7 +205,7 @@ std::vector<FileNote> list_files(const Descriptor& folder) {
         if (fstatat(folder.number(), name.c_str(), &status,
                     AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(status.st_mode))
-            files.push_back({name, status.st_size, status.st_mtim,
+            files.push_back({name, status.st_size, system::modified(status),
                              name.starts_with(temporary_prefix)});
     }
     return files;

@@ -4,7 +4,7 @@
 
 #include "formulas/diagnostic.h"
 #include "runtime/cpu/isa.h"
-#include "runtime/cpu/processors.h"
+#include "runtime/system/system.h"
 
 #include <algorithm>
 #include <charconv>
@@ -26,7 +26,7 @@ namespace variable_of {
 /// The variable's value; none where unset or empty. A set-uid program has none:
 /// who starts it chooses neither the libraries that it opens nor its cache.
 std::optional<std::string> variable(const char* name) {
-    const char* value = secure_getenv(name);
+    const char* value = system::environment_variable(name);
     return value && *value ? std::optional<std::string>(value) : std::nullopt;
 }
 
@@ -125,7 +125,7 @@ int threads_of(const std::optional<int>& given) {
     else if (auto set = number_variable(variable_of::threads, 1, cure))
         threads = *set;
     else {
-        const int processors = usable_processors();
+        const int processors = system::usable_processors();
         threads =
             std::min(threads_of_openmp().value_or(processors), processors);
     }
@@ -136,7 +136,8 @@ int threads_of(const std::optional<int>& given) {
 
 /// Set but empty means memory only, as does a machine without a home.
 std::string cache_directory() {
-    if (const char* set = secure_getenv(variable_of::cache_directory))
+    if (const char* set =
+            system::environment_variable(variable_of::cache_directory))
         return set;
     auto absolute = [](const std::optional<std::string>& path) {
         return path && path->front() == '/';

@@ -29,7 +29,7 @@ inline constexpr int every_device = -1;
 
 /// Threads of a session that sets none: TILEFOLD_NUM_THREADS; else
 /// OMP_NUM_THREADS, which a parent of several processes sets to the share of
-/// each, but no more than usable_processors(). Throws Error(BadOption).
+/// each, but no more than system::usable_processors(). Throws Error(BadOption).
 int default_threads();
 
 /// TILEFOLD_PERF_MAP=1: loaded kernels are listed for `perf`.

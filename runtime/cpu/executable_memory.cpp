@@ -3,19 +3,13 @@
 #include "runtime/cpu/executable_memory.h"
 
 #include "formulas/diagnostic.h"
-#include "runtime/core/write_all.h"
 #include "runtime/cpu/architecture.h"
 
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#ifndef MFD_EXEC // of Linux 6.3, which glibc knows since 2.38
-#define MFD_EXEC 0x0010U
-#endif
 
 namespace tilefold::cpu {
 namespace {
@@ -38,53 +32,31 @@ bool write_then_execute(std::byte* place, std::span<const std::byte> code) {
     return mprotect(place, code.size(), PROT_READ | PROT_EXEC) == 0;
 }
 
-/// A file in memory that may be executed; negative, with errno, on failure.
-int executable_file() {
-    const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-    const int file = memfd_create("tilefold", flags | MFD_EXEC);
-    return file < 0 && errno == EINVAL ? memfd_create("tilefold", flags) : file;
-}
-
-/// Maps a file that holds the code and that nobody can write any more, over
-/// the pages. False, with errno, where that is refused.
-bool execute_sealed_file(std::byte* place, std::span<const std::byte> code) {
-    const int file = executable_file();
-    if (file < 0)
-        return false;
-    const bool done =
-        write_all(file, code) &&
-        fcntl(file, F_ADD_SEALS,
-              F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0 &&
-        mmap(place, code.size(), PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED,
-             file, 0) != MAP_FAILED;
-    const int why = errno;
-    close(file);
-    errno = why;
-    return done;
-}
-
 } // namespace
 
 ExecutableMemory::ExecutableMemory(std::span<const std::byte> code)
-    : mapped_(whole_pages(code.size()) + 2 * page_size()), size_(code.size()) {
+    : size_(code.size()) {
+    const std::size_t mapped = whole_pages(code.size()) + 2 * page_size();
     void* pages =
-        mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         fail(Code::OutOfMemory,
              {"loading a kernel", std::to_string(code.size()) + " bytes",
               "close other programs, or raise the limit"});
-    pages_ = static_cast<std::byte*>(pages);
-    code_ = pages_ + page_size();
-    if (!write_then_execute(code_, code) && !execute_sealed_file(code_, code)) {
+    at_.pages = static_cast<std::byte*>(pages);
+    at_.mapped = mapped;
+    at_.code = at_.pages + page_size();
+    if (!write_then_execute(at_.code, code) &&
+        !system::execute_otherwise(at_, code)) {
         const std::string why = std::strerror(errno);
-        munmap(pages_, mapped_);
+        munmap(at_.pages, at_.mapped);
         fail(Code::NoExecutableMemory, {why});
     }
-    forget_instructions(code_, code.size());
+    forget_instructions(at_.code, code.size());
 }
 
 ExecutableMemory::~ExecutableMemory() {
-    munmap(pages_, mapped_);
+    munmap(at_.pages, at_.mapped);
 }
 
 } // namespace tilefold::cpu

@@ -1,6 +1,8 @@
 // runtime/cpu/executable_memory.h - machine code in pages of its own.
 #pragma once
 
+#include "runtime/system/system.h"
+
 #include <cstddef>
 #include <span>
 
@@ -11,8 +13,8 @@ namespace tilefold::cpu {
 /// second mapping that may be written. A page that nothing may touch lies
 /// before the code and one behind it.
 ///
-/// Where the system refuses to make written pages executable (PR_SET_MDWE,
-/// SELinux's execmem, PaX), the code goes through a sealed file in memory.
+/// Where the system refuses to make written pages executable, it goes another
+/// way (system::execute_otherwise).
 class ExecutableMemory {
 public:
     /// Throws OutOfMemory, or NoExecutableMemory where both ways are refused.
@@ -21,13 +23,11 @@ public:
     ExecutableMemory(const ExecutableMemory&) = delete;
     ExecutableMemory& operator=(const ExecutableMemory&) = delete;
 
-    std::byte* code() const { return code_; }
+    std::byte* code() const { return at_.code; }
     std::size_t size() const { return size_; }
 
 private:
-    std::byte* pages_ = nullptr; ///< the guard before the code
-    std::size_t mapped_ = 0;     ///< with both guards
-    std::byte* code_ = nullptr;
+    system::CodePages at_; ///< with a guard before the code and one behind it
     std::size_t size_ = 0;
 };
 

@@ -8,6 +8,7 @@
 
 #include "compiler/backends/cpu/isa.h"
 #include "formulas/diagnostic.h"
+#include "runtime/cpu/symbol.h"
 #include TILEFOLD_LANES_HEADER // of this architecture
 
 #include <array>
@@ -17,7 +18,7 @@
 extern "C" {
 
 #define SYMBOL(name, kind, symbol)                                             \
-    extern const char tilefold_##name##_##kind __asm__(symbol);
+    extern const char tilefold_##name##_##kind TILEFOLD_SYMBOL(symbol);
 #define OF_SLEEF(bytes, floats, doubles, suffix, target, name, stem, error)    \
     SYMBOL(name, f##floats, "Sleef_" stem "f" #floats error suffix)            \
     SYMBOL(name, d##doubles, "Sleef_" stem "d" #doubles error suffix)

@@ -1,6 +1,7 @@
 # runtime/cpu/platforms.cmake - of which machines tilefold is, by what CMake
-# knows of the one that is built for: sets TILEFOLD_ARCHITECTURE, the folder of
-# runtime/cpu that is compiled, or ends with a sentence.
+# knows of the one that is built for: sets TILEFOLD_ARCHITECTURE and
+# TILEFOLD_SYSTEM, the folders of runtime/cpu and runtime/system that are
+# compiled, or ends with a sentence.
 #
 # TILEFOLD_LIBC is "glibc" or another; it is asked on Linux.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
@@ -21,11 +22,13 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
       "this one has another C library: use an image of Debian, Ubuntu or "
       "Fedora in the place of Alpine's")
   endif()
+  set(TILEFOLD_SYSTEM linux)
 elseif(CMAKE_SYSTEM_NAME STREQUAL "Darwin")
   if(NOT TILEFOLD_ARCHITECTURE STREQUAL "aarch64")
     message(FATAL_ERROR "tilefold is of Macs with Apple silicon, and this one "
       "has a processor of Intel: use Linux on it, in a container")
   endif()
+  set(TILEFOLD_SYSTEM macos)
 else()
   message(FATAL_ERROR "tilefold is of Linux and macOS, not of "
     "'${CMAKE_SYSTEM_NAME}': on Windows, use its subsystem for Linux")

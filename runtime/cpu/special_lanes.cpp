@@ -3,6 +3,7 @@
 // registers as kernels pass them.
 
 #include "compiler/ir/special.h"
+#include "runtime/cpu/symbol.h"
 #include TILEFOLD_LANES_HEADER // of this architecture
 
 namespace {
@@ -51,10 +52,10 @@ extern "C" {
 
 #define WIDE(x) __builtin_convertvector(x, Wide)
 #define HALVES(name, Vector, Half, WideVector, kind, symbol, isa, arity)       \
-    PARAMETERS_##arity(WideVector,                                             \
-                       tilefold_wide_##name##_##kind) __asm__(symbol);         \
-    PARAMETERS_##arity(Vector, tilefold_halves_##name##_##kind) __asm__(       \
-        "tilefold_in_double_" #name "_" #kind);                                \
+    PARAMETERS_##arity(WideVector, tilefold_wide_##name##_##kind)              \
+        TILEFOLD_SYMBOL(symbol);                                               \
+    PARAMETERS_##arity(Vector, tilefold_halves_##name##_##kind)                \
+        TILEFOLD_SYMBOL("tilefold_in_double_" #name "_" #kind);                \
     __attribute__((target(isa))) PARAMETERS_##arity(                           \
         Vector, tilefold_halves_##name##_##kind) {                             \
         using Wide = WideVector;                                               \

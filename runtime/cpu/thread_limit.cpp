@@ -4,7 +4,7 @@
 
 #include "formulas/diagnostic.h"
 #include "runtime/cpu/environment.h"
-#include "runtime/cpu/processors.h"
+#include "runtime/system/system.h"
 
 #include <algorithm>
 #include <atomic>
@@ -20,7 +20,7 @@ int unlimited() {
     try {
         return default_threads();
     } catch (const Error&) {
-        return usable_processors();
+        return system::usable_processors();
     }
 }
 

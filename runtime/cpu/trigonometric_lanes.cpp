@@ -7,6 +7,7 @@
 // call has lanes of one range only. Nearly always all are near 0, and one call
 // takes them as they are.
 
+#include "runtime/cpu/symbol.h"
 #include TILEFOLD_LANES_HEADER // of this architecture
 
 namespace {
@@ -32,9 +33,9 @@ constexpr Ranges of_f32{125, 39000}, of_f64{15, 1e14};
 #define PART(is_in, filler)                                                    \
     result = is_in ? library(is_in ? x : filler) : result;
 #define IN_RANGES(name, Vector, Bits, kind, ranges, symbol, isa)               \
-    Vector tilefold_sleef_##name##_##kind(Vector) __asm__(symbol);             \
-    Vector tilefold_ranges_##name##_##kind(Vector) __asm__(                    \
-        "tilefold_in_ranges_" #name "_" #kind);                                \
+    Vector tilefold_sleef_##name##_##kind(Vector) TILEFOLD_SYMBOL(symbol);     \
+    Vector tilefold_ranges_##name##_##kind(Vector)                             \
+        TILEFOLD_SYMBOL("tilefold_in_ranges_" #name "_" #kind);                \
     __attribute__((target(isa))) Vector tilefold_ranges_##name##_##kind(       \
         Vector x) {                                                            \
         constexpr auto library = tilefold_sleef_##name##_##kind;               \

@@ -21,8 +21,8 @@
 
 #include "runtime/core/signals_blocked.h"
 #include "runtime/cpu/architecture.h"
-#include "runtime/cpu/processors.h"
 #include "runtime/cpu/thread_limit.h"
+#include "runtime/system/system.h"
 
 #include <algorithm>
 #include <atomic>
@@ -55,25 +55,12 @@ template <class Found> void look(Found found) {
         cpu::pause();
 }
 
-/// Moves the thread to another processor, if it is on `processor`. A new thread
-/// begins on that of its creator, where Linux 6.18 lets it wait, for 2 to 4 ms,
-/// though others are idle.
-void leave(int processor) {
-    cpu_set_t all;
-    if (sched_getcpu() != processor || sched_getaffinity(0, sizeof all, &all))
-        return;
-    cpu_set_t others = all;
-    CPU_CLR(processor, &others);
-    if (CPU_COUNT(&others) > 0 && !sched_setaffinity(0, sizeof others, &others))
-        sched_setaffinity(0, sizeof all, &all);
-}
-
 /// What a call of together() shares.
 struct TaskGroup {
     explicit TaskGroup(const std::function<void()>& share) : share(share) {}
 
     const std::function<void()>& share;
-    const int processor = sched_getcpu(); ///< the caller's
+    const int processor = system::current_processor(); ///< the caller's
     // Under the mutex of the Impl:
     int wanted = 0; ///< helpers that may still enter
     std::atomic<int> inside = 0;
@@ -140,7 +127,7 @@ private:
 
     const std::size_t helpers_;
     /// So many threads look at once at most: no more than there are processors.
-    const int most_looking_ = usable_processors() - 1;
+    const int most_looking_ = system::usable_processors() - 1;
     std::mutex mutex_;
     std::condition_variable called_;
     Waiting groups_;
@@ -166,7 +153,7 @@ void ThreadPool::Impl::start() {
     if (threads_.size() == helpers_ || Clock::now() < next_try_)
         return;
     const SignalsBlocked blocked;
-    const int here = sched_getcpu();
+    const int here = system::current_processor();
     try {
         threads_.reserve(helpers_);
         while (threads_.size() < helpers_)
@@ -209,9 +196,10 @@ bool ThreadPool::Impl::all_left(TaskGroup& group) {
                                [&] { return group.inside == 0; });
 }
 
-/// A thread's life.
+/// A thread's life. It begins on the processor of its creator, where Linux 6.18
+/// lets it wait, for 2 to 4 ms, though others are idle.
 void ThreadPool::Impl::work(int creators_processor) {
-    leave(creators_processor);
+    system::leave_processor(creators_processor);
     Lock lock(mutex_);
     while (!ending_) {
         if (groups_.empty()) {
@@ -237,7 +225,7 @@ void ThreadPool::Impl::look_for_groups(Lock& lock) {
 void ThreadPool::Impl::help(Lock& lock) {
     const int processor = groups_.front().processor;
     lock.unlock();
-    leave(processor);
+    system::leave_processor(processor);
     lock.lock();
     if (groups_.empty())
         return;

@@ -6,9 +6,9 @@
 
 #include "runtime/cpu/environment.h"
 #include "runtime/cpu/isa.h"
-#include "runtime/cpu/processors.h"
 #include "runtime/cpu/thread_limit.h"
 #include "runtime/schedule/thread_pool.h"
+#include "runtime/system/system.h"
 
 #include "formulas/diagnostic.h"
 
@@ -107,7 +107,7 @@ TEST_F(OptionsTest, AreSpelledInOneWay) {
 
 TEST_F(OptionsTest, HaveDefaults) {
     Options options = resolve({});
-    EXPECT_EQ(options.threads, usable_processors());
+    EXPECT_EQ(options.threads, system::usable_processors());
     EXPECT_EQ(options.cache_directory, "/home/somebody/.cache/tilefold");
     EXPECT_EQ(options.cache_size, std::int64_t(1) << 30);
     EXPECT_EQ(options.cache_key_file, "");
@@ -148,7 +148,7 @@ TEST_F(OptionsTest, ComeFromTheEnvironment) {
 }
 
 TEST_F(OptionsTest, ThreadsAreAShareOfTheProcessors) {
-    const int all = usable_processors();
+    const int all = system::usable_processors();
     for (const auto& [text, threads] :
          {std::pair("1", 1), std::pair(" 1,4", 1), std::pair("100000", all),
           std::pair("", all), std::pair("0", all), std::pair("-2", all),
@@ -175,7 +175,7 @@ TEST_F(OptionsTest, ThreadsOfAllSessionsHaveALimit) {
     set_thread_limit(4); // as many as there are without
     EXPECT_EQ(pool.threads(), 8);
     environment.set("TILEFOLD_NUM_THREADS", "none");
-    EXPECT_EQ(usual_threads(), usable_processors());
+    EXPECT_EQ(usual_threads(), system::usable_processors());
 }
 
 TEST_F(OptionsTest, OfTheCallerGoFirst) {
@@ -316,7 +316,7 @@ TEST_F(OptionsTest, DefaultThreadsFollowTheAffinity) {
     CPU_SET(0, &one);
     if (sched_setaffinity(0, sizeof one, &one) != 0)
         GTEST_SKIP() << "processor 0 is not ours";
-    EXPECT_EQ(usable_processors(), 1);
+    EXPECT_EQ(system::usable_processors(), 1);
     sched_setaffinity(0, sizeof before, &before);
 }
 

@@ -14,7 +14,8 @@
 8. No circle of the package's Python modules, whether a module is imported at
    the top or in a function; what only type checkers read does not count.
 9. What only one architecture's compiler knows is in a folder of its name,
-   but for rooflines that are measured on one.
+   but for rooflines that are measured on one; what only one operating system
+   knows is in a folder of its name in runtime/system.
 10. What the public header includes, itself or by way of others, is none of
    HIDDEN: who installs it needs neither Boost nor the backends.
 """
@@ -75,7 +76,8 @@ ARROWS = {
     ],
     "runtime": ["compiler"],
     "runtime/core": ["compiler", "compiler/backends/cpu"],
-    "runtime/cpu": ["runtime/core"],
+    "runtime/system": ["runtime/core"],
+    "runtime/cpu": ["runtime/system"],
     "runtime/schedule": ["runtime/cpu"],
     "runtime/cache": ["runtime/schedule", "compiler/backends/llvm"],
     "runtime/cuda": ["runtime/cache", CUDA + "image"],
@@ -109,6 +111,14 @@ OF_ONE_ARCHITECTURE = re.compile(
     r"|\b_mm(?:256|512)?_\w+\(|\b__builtin_(?:ia32|aarch64|cpu)_\w+"
     r"|\b(?:__x86_64__|__i386__|__aarch64__|__arm64__|_M_X64|_M_ARM64)\b"
     r'|\btarget(?:_clones)?\("|\b__asm__ volatile\('
+)
+# Folders of one operating system each, and what is of one.
+SYSTEMS = {"linux", "macos"}
+OF_ONE_SYSTEM = re.compile(
+    r"\b(?:__linux__|__APPLE__|cpu_set_t|dladdr1?|gettid|link_map|memfd_create"
+    r"|sched_\w+affinity|sched_getcpu|secure_getenv|sigtimedwait|sysctlbyname"
+    r"|st_mtim|st_mtimespec|MADV_HUGEPAGE|MAP_JIT|__forced_unwind)\b"
+    r'|"/(?:proc|sys)/'
 )
 
 # The C++ interface, and what its users need not have.
@@ -364,7 +374,7 @@ def check_replaced(source: Source) -> Iterator[Fault]:
 
 
 def check_architectures(source: Source) -> Iterator[Fault]:
-    """Nothing of one architecture outside of its folder."""
+    """Nothing of one architecture or system outside of its folder."""
     parts = set(source.path.split("/"))
     if not source.is_cpp or parts & {*ARCHITECTURES, "roofline"}:
         return
@@ -372,6 +382,14 @@ def check_architectures(source: Source) -> Iterator[Fault]:
         match = OF_ONE_ARCHITECTURE.search(line)
         if match:
             text = f"{match[0]} is of one architecture: see runtime/cpu"
+            yield Fault(source.path, number, text)
+
+    if not source.path.startswith(tuple(f"{top}/" for top in TOPS)):
+        return
+    for number, line in enumerate(source.lines, 1):
+        match = OF_ONE_SYSTEM.search(line)
+        if match and not parts & SYSTEMS:
+            text = f"{match[0]} is of one system: see runtime/system"
             yield Fault(source.path, number, text)
 
 

@@ -126,6 +126,19 @@ BROKEN = [
             ('__attribute__((target("avx2"))) void a();', 'target("'),
         )
     ),
+    *(
+        (
+            "runtime/core/a.cpp",
+            f"// runtime/core/a.cpp - a.\n{line}\n",
+            f"runtime/core/a.cpp:2: {said} is of one system: "
+            "see runtime/system",
+        )
+        for line, said in (
+            ("#ifdef __linux__", "__linux__"),
+            ("    return sched_getcpu();", "sched_getcpu"),
+            ('    std::ifstream file("/proc/self/maps");', '"/proc/'),
+        )
+    ),
     (
         "formulas/diagnostics.def",
         "// formulas/diagnostics.def - x.\nDIAGNOSTIC(Never, Formula,\n",

@@ -4,11 +4,7 @@
 #include "runtime/cpu/isa.h"
 
 #include "runtime/cpu/architecture.h"
-
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
+#include "runtime/system/system.h"
 
 namespace tilefold::cpu {
 
@@ -25,20 +21,8 @@ bool pays(const IsaRow&) {
 }
 
 std::string processor() {
-    // MIDR_EL1, which says implementer, part, variant and revision.
-    std::ifstream file(
-        "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1");
-    std::string word;
-    if (!(file >> word))
-        return "AArch64";
-    const auto bits = std::strtoull(word.c_str(), nullptr, 16);
-    const auto field = [&](int first, int count) {
-        return unsigned(bits >> first & ((1ull << count) - 1));
-    };
-    char text[64];
-    std::snprintf(text, sizeof text, "AArch64 %02x/%03x/r%up%u", field(24, 8),
-                  field(4, 12), field(20, 4), field(0, 4));
-    return text;
+    const std::string name = system::processor_name();
+    return name.empty() ? "AArch64" : "AArch64 " + name;
 }
 
 } // namespace tilefold::cpu

@@ -1,16 +1,19 @@
-// runtime/cpu/processors.cpp - how many processors this process may use.
+// runtime/system/linux/processors.cpp - the processors that this process may
+// use, and those that its threads are on.
 
-#include "runtime/cpu/processors.h"
+#include "runtime/system/system.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <sched.h>
 #include <string>
 #include <thread>
 #include <vector>
 
-namespace tilefold {
+namespace tilefold::system {
 namespace {
 
 int processors_by_affinity() {
@@ -67,4 +70,36 @@ int usable_processors() {
     return std::max(quota < processors ? int(quota) : processors, 1);
 }
 
-} // namespace tilefold
+/// MIDR_EL1 of AArch64, which says implementer, part, variant and revision. An
+/// x86 processor is asked itself.
+std::string processor_name() {
+    std::ifstream file(
+        "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1");
+    std::string word;
+    if (!(file >> word))
+        return {};
+    const auto bits = std::strtoull(word.c_str(), nullptr, 16);
+    const auto field = [&](int first, int count) {
+        return unsigned(bits >> first & ((1ull << count) - 1));
+    };
+    char text[64];
+    std::snprintf(text, sizeof text, "%02x/%03x/r%up%u", field(24, 8),
+                  field(4, 12), field(20, 4), field(0, 4));
+    return text;
+}
+
+int current_processor() {
+    return sched_getcpu();
+}
+
+void leave_processor(int processor) {
+    cpu_set_t all;
+    if (sched_getcpu() != processor || sched_getaffinity(0, sizeof all, &all))
+        return;
+    cpu_set_t others = all;
+    CPU_CLR(processor, &others);
+    if (CPU_COUNT(&others) > 0 && !sched_setaffinity(0, sizeof others, &others))
+        sched_setaffinity(0, sizeof all, &all);
+}
+
+} // namespace tilefold::system

@@ -1,0 +1,11 @@
+// runtime/system/macos/files.cpp - see system.h.
+
+#include "runtime/system/system.h"
+
+namespace tilefold::system {
+
+std::timespec modified(const struct stat& status) {
+    return status.st_mtimespec;
+}
+
+} // namespace tilefold::system

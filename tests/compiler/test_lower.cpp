@@ -48,6 +48,7 @@ constexpr LoweredCase shown[] = {
     {"long vectors", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[64], y f32[64], b f32, l f64"},
     {"layers", "sum_j w·relu(V @ tanh(W @ [x_i, y_j] + c) + d)", "w f64[24], V f64[24,16], W f64[16,6], x f32[3], y f32[3], c f64[16], d f64[24]"},
     {"layers of vectors", "sum_j relu(V @ tanh(x_i - y_j))", "V f64[24,16], x f32[16], y f32[16]", Isa::X86_64_V3},
+    {"layer tiles", "sum_j w·relu(V @ tanh(W @ [x_i, y_j] + c) + d)", "w f32[40], V f32[40,33], W f32[33,6], x f32[3], y f32[3], c f32[33], d f32[40]", Isa::X86_64_V4_AMX, 1e-4},
     {"slabs", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[500], y f32[500], b f32, l f64"},
     {"words", "argmax_j x_i·y_j", "x i8[64], y i8[64]", Isa::X86_64_V4_VNNI},
     {"words of pairs", "argmin_j |x_i - y_j|²", "x i8[64], y u8[64]", Isa::X86_64_V3},

@@ -167,7 +167,8 @@ std::vector<TestFormula> vectors_for_blocks() {
 /// Whether some vectors may be multiplied in parts.
 bool may_have_parts(const TestFormula& formula) {
     return std::ranges::any_of(formula.arguments, [](const TestArgument& a) {
-        return a.dtype == f32 && a.rows >= 70;
+        return (a.dtype == f32 && a.rows >= 70) ||
+               (a.rank == 2 && std::min(a.rows, a.columns) >= 32);
     });
 }
 
@@ -264,6 +265,16 @@ std::vector<TestFormula> networks() {
         {"V @ tanh(W @ [x_i, y_j, 1])",
          {x3, y3, matrix("W", 8, 7), matrix("V", 7, 8)},
          Mode::Values},
+        {"sum_j w·relu(V @ tanh(x_i - y_j) + d)",
+         {vector("x", I, 33, f32), vector("y", J, 33, f32), matrix("V", 40, 33),
+          parameter("d", 40), parameter("w", 40)},
+         Mode::Reduce,
+         3e-5},
+        {"sum_j exp(U @ tanh((x_i - y_j) @ V/6)/9)",
+         {vector("x", I, 34, f32), vector("y", J, 34, f32), matrix("V", 34, 33),
+          matrix("U", 35, 33)},
+         Mode::Reduce,
+         3e-5},
     };
 }
 

@@ -132,6 +132,41 @@ def test_instruction_sets(text, isa):
     assert is_near(found, (network.z @ network.w).sum(1), "float32")
 
 
+@pytest.mark.parametrize(
+    "widths", [(32, 32), (33, 40), (64, 33), (65, 97), (130, 64)], ids=str
+)
+def test_tolerances(widths):
+    """Products of bf16, where the machine has blocks of them: within the
+    tolerance, far nearer than one bf16 of each factor would be, and exact
+    without one. Layers of vectors, of several layers, of rows from the left,
+    of few columns and rows, and of what is not a number."""
+    n = Network(*widths, "float32")
+    more = np.random.default_rng(3).standard_normal((widths[1],) * 2)
+    n.given["E"] = (more / widths[1] ** 0.5).astype("float32")
+    n.given["T"] = n.given["B"].T
+    z = np.maximum(n.h @ n.B.T, 0)
+    deep = np.tanh(z @ n.given["E"].T.astype(float))
+    formulas = {
+        f"sum_j {SCORE}": (n.z @ n.w).sum(1),
+        f"sum_i relu(B @ {LAYER} + d)": n.z.sum(0),
+        f"sum_j (E @ relu(B @ {LAYER}))·d": (
+            z @ n.given["E"].T.astype(float) @ n.given["d"]
+        ).sum(1),
+        f"sum_j tanh(E @ relu(B @ {LAYER}))": deep.sum(1),
+        f"sum_j relu({LAYER} @ T)·w": (z @ n.w).sum(1),
+        f"max_j {SCORE}": (n.z @ n.w).max(1),
+    }
+    options = tilefold.Options(tolerance=1e-4)
+    for text, wanted in formulas.items():
+        error = np.abs(n.reduced(text, options=options) - wanted).max()
+        assert error < 3e-5 * np.abs(wanted).max(), text
+        assert is_near(n.reduced(text), wanted, "float32"), text
+    n.given["x"][3] = np.nan
+    found = n.reduced(f"sum_j {SCORE}", options=options)
+    assert np.isnan(found[3])
+    assert np.isfinite(np.delete(found, 3)).all()
+
+
 def test_from_the_left():
     """Row vectors times matrices."""
     for dtype in ("float32", "float64"):

@@ -205,6 +205,16 @@ MUTANTS = [
         _AMX,
     ),
     Mutant(
+        "a layer by blocks loses the lesser part of its matrix",
+        _BACKEND + "matmul/layer_products.cpp",
+        "        {lanes.byte_offset(matrix, layer.matrix_part_bytes), "
+        "{vectors}}};",
+        "        };",
+        "test_numerics",
+        "*Network6*",
+        _AMX,
+    ),
+    Mutant(
         "the lesser part of a column is left out",
         _BACKEND + "matmul/bf16_splits.cpp",
         "{lesser_columns, {of_rows}}",

@@ -148,7 +148,8 @@ bool crosses_from_rows(const ir::Graph& graph, const ir::Node& user,
 Features features_of(const ir::Graph& graph, const Plan& plan) {
     Features features;
     const Contractions contractions = choose_contractions(graph, plan);
-    features.layered = contractions.has(Contraction::Layer);
+    features.layered = contractions.has(Contraction::Layer) ||
+                       contractions.has(Contraction::LayerTiles);
     std::vector<bool> counted(graph.nodes.size());
     for (ir::ValueId id = 0; id < graph.nodes.size(); ++id) {
         const ir::Node& node = graph[id];
@@ -332,7 +333,8 @@ std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
     plan.parts = parts.factors;
     plan.weight_parts = parts.weights;
     const Contractions asked = choose_contractions(graph, plan);
-    if (!asked.has(Contraction::SplitTiles) && !asked.rounds(DType::F32))
+    if (!asked.has(Contraction::SplitTiles) &&
+        !asked.has(Contraction::LayerTiles) && !asked.rounds(DType::F32))
         plan.parts = 0;
     if (asked.weighed_by_tiles.empty())
         plan.weight_parts = Parts().weights;

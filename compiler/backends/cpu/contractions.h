@@ -84,6 +84,15 @@ struct Contractions {
         return is(id, Contraction::WordTiles) ||
                is(id, Contraction::SplitTiles);
     }
+    /// Whether products have columns of pairs for one of their sides. (Those of
+    /// layers have the units.)
+    bool takes_squares_of_columns() const {
+        return depth > 0 && (!weighed_by_tiles.empty() ||
+                             std::ranges::any_of(ways, [&](const auto& entry) {
+                                 return is_tiled(entry.first) ||
+                                        entry.second == Contraction::Filtered;
+                             }));
+    }
     /// Whether words are made of vectors of this dtype.
     bool rounds(DType stored) const {
         return std::ranges::any_of(words, [&](const auto& entry) {

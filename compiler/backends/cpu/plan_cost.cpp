@@ -102,7 +102,8 @@ double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan) {
     for (const auto& [id, way] : contractions.ways)
         if (way == Contraction::Filtered)
             slots -= (1 - filter_share) * slots_of(graph, graph[id], Axes::IJ);
-        else if (way == Contraction::WordTiles)
+        else if (way == Contraction::WordTiles ||
+                 way == Contraction::LayerTiles)
             slots -= (1 - block_share) * slots_of(graph, graph[id], Axes::IJ);
     return slots / slots_per_nanosecond / plan.lanes;
 }

@@ -47,6 +47,35 @@ place_splits(const ir::Graph& graph, const Plan& plan,
     return all;
 }
 
+std::map<ir::ValueId, LayerProduct>
+place_layers(const ir::Graph& graph, const Plan& plan,
+             const Contractions& contractions, Arena& arena) {
+    std::map<ir::ValueId, LayerProduct> all;
+    for (const auto& [id, way] : contractions.ways) {
+        if (way != Contraction::LayerTiles)
+            continue;
+        const ir::Node& node = graph[id];
+        const std::size_t vector = ir::vector_operand(node.op);
+        LayerProduct& product = all[id];
+        product.vector = node.operands[vector];
+        product.matrix = node.operands[1 - vector];
+        product.is_transposed = vector == 0;
+        product.rows = node.type.rows;
+        product.terms = terms_of(graph, node);
+        product.words = round_up(words_of(product.terms), contractions.depth);
+        product.matrix_part_bytes =
+            whole_squares(product.rows) * product.words * 4;
+        const auto take = [&](std::int64_t bytes) {
+            return arena.take(splits_of_factor * bytes, vector_bytes_of_bf16);
+        };
+        arena.align(vector_bytes_of_bf16);
+        product.matrix_words = take(product.matrix_part_bytes);
+        product.vector_words = take(product.words * plan.row_vectors *
+                                    plan.columns * vector_bytes_of_bf16);
+    }
+    return all;
+}
+
 std::optional<Filter> place_filter(const ir::Graph& graph, const Plan& plan,
                                    const Contractions& contractions,
                                    Arena& arena) {

@@ -29,6 +29,17 @@ struct SplitProduct {
     std::int64_t column_split_bytes = 0;
 };
 
+/// A layer whose matrix and vectors of pairs are sums of bf16: words of the
+/// rows of a matrix, part by part, and of a vector of each pair of a step.
+struct LayerProduct {
+    ir::ValueId matrix = ir::no_value, vector = ir::no_value;
+    bool is_transposed = false; ///< a vector times a matrix
+    std::int64_t rows = 0, terms = 0;
+    std::int64_t words = 0; ///< of a row, with zeros for whole steps
+    std::int64_t matrix_words = 0, vector_words = 0; ///< offsets in scratch
+    std::int64_t matrix_part_bytes = 0;
+};
+
 /// What the filter keeps of rows and columns; offsets in scratch.
 struct Filter {
     ir::ValueId distance = ir::no_value, row = ir::no_value,
@@ -49,6 +60,9 @@ struct Filter {
 
 std::map<ir::ValueId, SplitProduct>
 place_splits(const ir::Graph& graph, const Plan& plan,
+             const Contractions& contractions, Arena& arena);
+std::map<ir::ValueId, LayerProduct>
+place_layers(const ir::Graph& graph, const Plan& plan,
              const Contractions& contractions, Arena& arena);
 std::optional<Filter> place_filter(const ir::Graph& graph, const Plan& plan,
                                    const Contractions& contractions,

@@ -163,6 +163,7 @@ void lower_pairs(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
                    .tile = plan.row_vectors * plan.lanes};
     lower_operands(graph, plan, kernel, kernel.rows, arena);
     kernel.splits = place_splits(graph, plan, contractions, arena);
+    kernel.layers = place_layers(graph, plan, contractions, arena);
     kernel.filter = place_filter(graph, plan, contractions, arena);
     arena.take(read_ahead(kernel));
     kernel.kept = keep_pair_values(graph, plan, contractions,
@@ -186,7 +187,7 @@ void lower_pairs(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
 
 /// Decides which loops there are.
 void choose_loops(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
-    kernel.column_tile = kernel.contractions.depth > 0
+    kernel.column_tile = kernel.contractions.takes_squares_of_columns()
                              ? whole_squares(plan.column_tile)
                              : plan.column_tile;
     kernel.by_column_tiles = std::ranges::any_of(

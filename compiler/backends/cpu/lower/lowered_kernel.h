@@ -41,6 +41,7 @@ struct LoweredKernel {
     // panel, to reduce.
     Operands rows, columns;
     std::map<ir::ValueId, SplitProduct> splits; ///< by contraction
+    std::map<ir::ValueId, LayerProduct> layers; ///< by contraction
     std::optional<Filter> filter;
     PairValues kept;
     std::int64_t vector_bytes = 0; ///< of the row vectors of a tile

@@ -34,6 +34,9 @@ public:
                 layers.insert(id);
         kept_.vectors =
             choose_vectors(layers, plan_, plan_.row_vectors, plan_.columns);
+        for (auto& [id, vector] : kept_.vectors.of)
+            if (contractions_.is(id, Contraction::LayerTiles))
+                vector.least_rows = whole_squares(graph_[id].type.rows);
         for (ValueId body : bodies)
             keep_scalars(body);
         place_vectors(graph_, plan_, plan_.row_vectors, kept_.vectors, arena_);
@@ -110,7 +113,8 @@ void place_vectors(const ir::Graph& graph, const Plan& plan, int rows,
     for (auto& [id, vector] : vectors.of) {
         const Type& type = graph[id].type;
         vector.offset =
-            arena.take(type.rows * vector.columns * rows * plan.lanes *
+            arena.take(std::max<std::int64_t>(type.rows, vector.least_rows) *
+                           vector.columns * rows * plan.lanes *
                            std::int64_t(size_of(type.dtype)),
                        line_bytes);
     }

@@ -23,6 +23,7 @@ struct Kept {
 struct KeptVector {
     std::int64_t offset = 0;
     std::int64_t columns = 0;
+    std::int64_t least_rows = 0; ///< there is room for so many components
     bool for_tile = false;
 };
 

@@ -187,6 +187,11 @@ private:
                  std::to_string(splits_of_factor) + " bf16 each: rows at " +
                  std::to_string(product.rows) + ", columns at " +
                  std::to_string(product.columns));
+        for (const auto& [id, product] : kernel_.layers)
+            line("  multiply " + ir::reference(id) + " as " +
+                 std::to_string(splits_of_factor) + " bf16 of each factor: " +
+                 "matrix at " + std::to_string(product.matrix_words) +
+                 ", vectors at " + std::to_string(product.vector_words));
         if (kernel_.filter)
             line("  filter " + ir::reference(kernel_.filter->distance) +
                  " by bf16 products: rows at " +
@@ -205,16 +210,23 @@ private:
 
     void print_vectors(const std::string& title, const KeptVectors& vectors) {
         for (const auto& [id, vector] : vectors.of) {
-            const bool is_product = kernel_.contractions.ways.count(id) > 0;
-            const int at_once = is_product ? vectors.components_at_once : 1;
             line(title + "keep " + ir::reference(id) + " " +
                  std::string(ir::mnemonic(graph_[id].op)) + "[" +
                  text_of_count(graph_[id].type.rows) + "] at " +
                  std::to_string(vector.offset) + ", " +
-                 std::to_string(at_once) +
-                 (at_once == 1 ? " component" : " components") + " at a time" +
+                 components_at_once(id, vectors) +
                  (vector.for_tile ? ", for all columns of the tile" : ""));
         }
+    }
+
+    std::string components_at_once(ValueId id,
+                                   const KeptVectors& vectors) const {
+        if (kernel_.layers.count(id) > 0)
+            return "in blocks";
+        const bool is_product = kernel_.contractions.ways.count(id) > 0;
+        const int at_once = is_product ? vectors.components_at_once : 1;
+        return std::to_string(at_once) +
+               (at_once == 1 ? " component" : " components") + " at a time";
     }
 
     void print_contractions() {

@@ -26,16 +26,22 @@ constexpr int first_a = 4, first_b = 6;
 /// stays in the first cache.
 constexpr std::int64_t part = 8;
 
-/// Returns the bytes from row to row of B and of C.
+/// Returns the bytes from row to row of B.
 std::int64_t stride_of(const TileProduct& product) {
     return product.vectors * row_bytes;
+}
+
+/// Returns the bytes from row to row of C.
+std::int64_t sums_stride_of(const TileProduct& product) {
+    return product.c_stride ? product.c_stride : stride_of(product);
 }
 
 /// Returns where the sums of row `row` + m of C lie.
 Value* sums_at(const Lanes& lanes, const TileProduct& product, Value* row,
                int m, int vector) {
-    return lanes.byte_offset(lanes.at(product.c, row, m, stride_of(product)),
-                             vector * row_bytes);
+    return lanes.byte_offset(
+        lanes.at(product.c, row, m, sums_stride_of(product)),
+        vector * row_bytes);
 }
 
 class Product {
@@ -78,7 +84,7 @@ private:
                 b_.CreateIntrinsic(llvm::Intrinsic::x86_tilezero, {},
                                    {number(2 * m + v)});
             else
-                load(2 * m + v, sums(row, m, n + v), stride());
+                load(2 * m + v, sums(row, m, n + v), sums_stride_of(product_));
         });
         lanes_.loop(from, to, lanes_.constant(1), [&](Value* step) {
             for (const auto& factors : product_.factors)
@@ -87,7 +93,7 @@ private:
         each_block(wide, [&](int m, int v) {
             b_.CreateIntrinsic(llvm::Intrinsic::x86_tilestored64, {},
                                {number(2 * m + v), sums(row, m, n + v),
-                                lanes_.constant(stride())});
+                                lanes_.constant(sums_stride_of(product_))});
         });
     }
 

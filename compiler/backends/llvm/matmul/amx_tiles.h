@@ -30,8 +30,9 @@ struct TileProduct {
     std::int64_t a_stride = 0; ///< from row to row of A, whose words are packed
     std::int64_t b_step = 0;   ///< from step to step of B
     llvm::Value* c = nullptr;
-    int vectors = 1;         ///< in a row of B and of C
-    std::int64_t depth = 16; ///< words of a step
+    std::int64_t c_stride = 0; ///< from row to row of C; 0: as of B
+    int vectors = 1;           ///< in a row of B and of C
+    std::int64_t depth = 16;   ///< words of a step
     llvm::Value* steps = nullptr;
     std::int64_t most_steps = 0;
     /// The rows of A and C; the rows that fill up whole_squares() are read and

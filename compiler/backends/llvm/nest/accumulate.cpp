@@ -19,9 +19,9 @@ Accumulate::Accumulate(ModuleWriter& writer, std::vector<Slots>& reductions)
       keeps_state_(writer.plan.nest == Nest::Reduce),
       entry_(writer, keeps_state_ ? "accumulate" : "reduce",
              keeps_state_ ? "pnnnnpnp" : "pnnp", writer.plan.lanes),
-      rows_(writer, writer.kernel.rows), parts_(writer), filter_(writer),
-      columns_(writer, writer.kernel.columns, entry_.width), guard_(entry_),
-      leaves_(entry_, rows_, columns_, scratch()),
+      rows_(writer, writer.kernel.rows), parts_(writer), layers_(writer),
+      filter_(writer), columns_(writer, writer.kernel.columns, entry_.width),
+      guard_(entry_), leaves_(entry_, rows_, columns_, scratch()),
       values_(entry_.evaluator([this](ValueId id) { return leaves_.leaf(id); },
                                &kernel().pair_chains)) {
     if (!keeps_state_)
@@ -36,6 +36,7 @@ void Accumulate::write() {
     Value* rows = b.CreateSub(entry_.argument(2), i0());
     rows_.fill(entry_, i0(), rows, scratch());
     parts_.keep_rows(entry_, rows_, rows, scratch());
+    layers_.keep_matrices(entry_, values_, scratch());
     filter_.keep_rows(entry_, rows_, rows, scratch());
     if (keeps_state_)
         write_panels(rows);

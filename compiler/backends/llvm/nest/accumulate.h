@@ -4,6 +4,7 @@
 
 #include "compiler/backends/llvm/matmul/amx_tiles.h"
 #include "compiler/backends/llvm/matmul/bf16_splits.h"
+#include "compiler/backends/llvm/matmul/layer_products.h"
 #include "compiler/backends/llvm/matmul/lower_bound_filter.h"
 #include "compiler/backends/llvm/nest/nest.h"
 #include "compiler/backends/llvm/nest/tile_culling.h"
@@ -147,6 +148,7 @@ private:
     Entry entry_;
     Pack rows_;
     FactorSplits parts_;
+    LayerProducts layers_;
     LowerBoundFilter filter_;
     Pack columns_;
     TileGuard guard_;

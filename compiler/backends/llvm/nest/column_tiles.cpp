@@ -233,11 +233,16 @@ void Accumulate::write_steps(Value* row, Value* panel, Value* from, Value* to) {
 void Accumulate::keep_vectors(int columns) {
     const KeptVectors& kept = kernel().kept.vectors;
     for (const auto& [id, vector] : kept.of) {
-        values_.keep_vector(
-            id, writer_.plan.row_vectors, columns, kept.components_at_once,
-            [&](Component component, int r, int j) {
-                return leaves_.vector_address(id, component, r, j);
-            });
+        if (layers_.has(id))
+            layers_.multiply(entry_, values_, id, columns, scratch(),
+                             leaves_.vector_address(id, {}, 0, 0),
+                             vector.columns * kernel().vector_bytes);
+        else
+            values_.keep_vector(
+                id, writer_.plan.row_vectors, columns, kept.components_at_once,
+                [&](Component component, int r, int j) {
+                    return leaves_.vector_address(id, component, r, j);
+                });
         leaves_.show_vector(id);
     }
 }

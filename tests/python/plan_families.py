@@ -136,6 +136,30 @@ def layers(make: Maker) -> Recipe:
     return make.of_sums(make.sum_of(make.scaled(pair), None), numbers=64)
 
 
+@family("LongFunctions")
+def long_functions(make: Maker) -> Recipe:
+    """What each component of a difference or a product has."""
+    length = make.choose([6, 7, 9, 17, 33, 65])
+    x, y = make.points(length)
+    pair = make.choose([
+        Part(
+            f"sum(exp(-abs({x} - {y})))/{length}",
+            lambda a: np.exp(-abs(a["x"][:, None] - a["y"])).mean(2),
+        ),
+        Part(
+            f"sum(tanh(abs({x}*{y})))/{length}",
+            lambda a: np.tanh(abs(a["x"][:, None] * a["y"])).mean(2),
+        ),
+        Part(
+            f"sum(log(1 + abs({x} - {y})))/{length}",
+            lambda a: np.log1p(abs(a["x"][:, None] - a["y"])).mean(2),
+        ),
+    ])  # fmt: skip
+    return make.of_sums(
+        make.sum_of(make.scaled(pair), short_or_no_vector(make))
+    )
+
+
 def of_weighted(make: Maker, score: Part, vector: Part) -> Recipe:
     """A softmax."""
 

@@ -8,12 +8,17 @@ cd "$(dirname "$0")/../.."
 folder=$1
 base=${2:-HEAD~1}
 rooms=(command compiler formulas python_bindings runtime)
+# What is of another architecture or system is not compiled here.
+compiled() {
+    grep '\.cpp$' | grep -Fx -f <(sed -n "s|^ *\"file\": \"$PWD/\(.*\)\",*|\1|p" \
+        "$folder/compile_commands.json") || true
+}
 
 if [ "$base" = --all ] || ! git rev-parse --verify --quiet "$base" >/dev/null; then
-    mapfile -t files < <(git ls-files -- "${rooms[@]}" | grep '\.cpp$')
+    mapfile -t files < <(git ls-files -- "${rooms[@]}" | compiled)
 else
     mapfile -t files < <(git diff --name-only --diff-filter=d "$base" -- \
-        "${rooms[@]}" | grep '\.cpp$')
+        "${rooms[@]}" | compiled)
 fi
 [ ${#files[@]} -gt 0 ] || { echo "no C++ file has changed"; exit 0; }
 printf '%s\n' "${files[@]}" |

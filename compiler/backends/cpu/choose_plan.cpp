@@ -98,6 +98,7 @@ struct Features {
     bool listed = false;      ///< sorted lists of the K smallest
     bool rescaled = false;    ///< a running maximum: tiles of columns
     bool folded = false;      ///< a user's functions of a long state
+    bool functions = false;   ///< of the components of a long vector of pairs
     bool extremes = true;     ///< largest or smallest values, or where they are
     bool located = false;     ///< where they are
     bool vectors = false; ///< a pair has vectors, as gradients of kernels do
@@ -119,8 +120,10 @@ struct Features {
             return PlanKind::LongSoftmax;
         if (looped && extremes && located)
             return PlanKind::LongLocation;
+        if (looped && listed)
+            return PlanKind::LongList;
         if (looped)
-            return listed ? PlanKind::LongList : PlanKind::Long;
+            return functions ? PlanKind::LongFunctions : PlanKind::Long;
         if (blocks)
             return PlanKind::Blocks;
         if (rescaled)
@@ -176,8 +179,11 @@ Features features_of(const ir::Graph& graph, const Plan& plan) {
                 features.accumulators += std::max(width, 1);
         } else if (node.type.axes == Axes::IJ && node.arity > 0) {
             features.vectors |= node.type.rank == 1;
-            features.powers |= is_power_of_pairs(node) ||
+            const bool power = is_power_of_pairs(node) ||
                                is_in_place(node.op, node.type.dtype);
+            features.powers |= power;
+            features.functions |=
+                power && node.type.rank == 1 && node.type.rows > plan.unroll;
             for (ir::ValueId operand : node.inputs()) {
                 if (graph[operand].type.rank != 1 || node.type.rank != 0)
                     continue;

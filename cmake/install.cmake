@@ -66,12 +66,23 @@ if(TARGET tilefold_llvm)
 endif()
 
 if(TARGET tilefold_core)
+  if(TILEFOLD_SYSTEM STREQUAL "macos")
+    set(library libtilefold.1.dylib)
+    set(soname "@rpath/${library}")
+    set(link_flags -ltilefold.1)
+  else()
+    set(library libtilefold.so.1)
+    set(soname ${library})
+    set(link_flags -l:${library})
+  endif()
   install(TARGETS tilefold_core tilefold_llvm
     LIBRARY DESTINATION tilefold COMPONENT python EXCLUDE_FROM_ALL)
-  install(PROGRAMS $<TARGET_FILE:tilefold> RENAME libtilefold.so.1
+  install(PROGRAMS $<TARGET_FILE:tilefold> RENAME ${library}
     DESTINATION tilefold/lib COMPONENT python EXCLUDE_FROM_ALL)
-  tilefold_install_development(tilefold/ lib include "-l:libtilefold.so.1"
+  tilefold_install_development(tilefold/ lib include "${link_flags}"
     COMPONENT python EXCLUDE_FROM_ALL)
-  install(FILES cmake/wheel/tilefoldTargets.cmake
+  configure_file(cmake/wheel/tilefoldTargets.cmake.in
+    ${PROJECT_BINARY_DIR}/package/wheel/tilefoldTargets.cmake @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/package/wheel/tilefoldTargets.cmake
     DESTINATION tilefold/lib/cmake/tilefold COMPONENT python EXCLUDE_FROM_ALL)
 endif()

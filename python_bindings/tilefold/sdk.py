@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from tilefold import _core
@@ -55,7 +56,9 @@ def get_library() -> str:
     >>> Path(tilefold.get_library()).name
     'libtilefold.so.1'
     """
-    return str(_folder() / "lib" / "libtilefold.so.1")
+    is_mac = sys.platform == "darwin"
+    name = "libtilefold.1.dylib" if is_mac else "libtilefold.so.1"
+    return str(_folder() / "lib" / name)
 
 
 def get_cmake_dir() -> str:

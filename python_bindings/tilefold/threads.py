@@ -132,7 +132,7 @@ def register() -> None:
 
         user_api = "tilefold"
         internal_api = "tilefold"
-        filename_prefixes = ("_core", "libtilefold.so")
+        filename_prefixes = ("_core", "libtilefold.")
         check_symbols = ("tilefold_get_num_threads", "tilefold_set_num_threads")
 
         def get_num_threads(self) -> int:

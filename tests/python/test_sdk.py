@@ -38,6 +38,15 @@ def test_a_program_in_c_builds_with_the_package(tmp_path):
     assert run(tmp_path / "program", **cache) == OUTPUT
 
 
+def test_the_library_is_named_as_the_system_names_it(monkeypatch):
+    for platform, name in (
+        ("linux", "libtilefold.so.1"),
+        ("darwin", "libtilefold.1.dylib"),
+    ):
+        monkeypatch.setattr(sys, "platform", platform)
+        assert Path(tilefold.get_library()).name == name
+
+
 def test_ctypes_loads_the_library(tmp_path):
     cache = {"TILEFOLD_CACHE_DIR": str(tmp_path)}
     program, library = EXAMPLES / "gaussian.py", tilefold.get_library()

@@ -23,8 +23,8 @@ constexpr std::int64_t most_components = 33025; // * 255² fits 31 bits
 constexpr std::int32_t long_vector = 32;
 /// Products of layers of so many units, and of as many inputs, go to the matrix
 /// unit. A layer of relu behind one of tanh (of relu), by it in the time of
-/// lanes, one core of an Emerald Rapids: 16 units 1.7 (1.4), 32 1.0 (0.7), 64
-/// 0.75 (0.6), 128 0.6 (0.33).
+/// lanes, one core of an Emerald Rapids: 16 units 1.7 (1.4), 32 1.0 (0.5), 64
+/// 0.8 (0.5), 128 0.6 (0.4).
 constexpr std::int32_t tiled_layer = 32;
 /// Many of 10,000 columns get into a list of more places than these.
 constexpr std::int64_t most_filtered = 32;

@@ -1,6 +1,8 @@
 # tests/python/test_targets.py - instruction sets that this machine has not.
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -28,6 +30,27 @@ def test_kernels_for_another_processor_are_explained(points):
     assert "fmla\tv" in text
     assert "zmm" not in text
     assert foreign_plan(points).startswith("isa=aarch64 nest=reduce lanes=2 ")
+
+
+@pytest.mark.checkout
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sum_j exp(-|x_i - y_j|²)",
+        "argkmin_j(|x_i - y_j|², 5)",
+        "softmax_j(x_i·y_j, y_j)",
+        "sum_j tanh(x_i - y_j)",
+    ],
+)
+def test_macos_keeps_a_register_for_itself(text):
+    """x18 may change at any time there."""
+    x = np.zeros((9, 3), "float32")
+    stages = tilefold.compile(text).explain(
+        x=x, y=x, options=tilefold.Options(isa="aarch64")
+    )
+    code = stages[stages.index("── assembly") :]
+    assert re.search(r"\bx17\b|\bx19\b", code)
+    assert not re.search(r"\b[xw]18\b", code)
 
 
 def test_they_are_not_run(points):

@@ -48,11 +48,14 @@ template <std::integral Whole> std::string text_of(Whole value) {
 }
 
 std::string text_of(double value) {
-    if (value == std::floor(value) && std::abs(value) < 0x1p63)
-        return std::to_string(std::int64_t(value));
     char digits[32];
-    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-    return {digits, end};
+    char* const behind = digits + sizeof digits;
+    const bool is_whole =
+        value == std::floor(value) && std::abs(value) < 0x1p64;
+    const auto end = is_whole ? std::to_chars(digits, behind, value,
+                                              std::chars_format::fixed, 0)
+                              : std::to_chars(digits, behind, value);
+    return {digits, end.ptr};
 }
 
 /// The first element, as text, that is not among 0, 1, … length - 1.

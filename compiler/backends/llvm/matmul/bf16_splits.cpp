@@ -45,6 +45,15 @@ Value* words_of(const Lanes& lanes, Value* even, Value* odd) {
     return b.CreateOr(upper, b.CreateZExt(even, words));
 }
 
+void clear_words(const Lanes& lanes, Value* place, std::int64_t from,
+                 std::int64_t to) {
+    Value* zero = llvm::Constant::getNullValue(lanes.type(DType::I32));
+    lanes.loop(lanes.constant(from), lanes.constant(to), lanes.constant(1),
+               [&](Value* vector) {
+                   lanes.store(zero, lanes.at(place, vector, 0, vector_bytes));
+               });
+}
+
 /// Words of all rows of a tile lie side by side.
 void FactorSplits::keep_rows(Entry& entry, const Pack& rows, Value* count,
                              Value* scratch) const {
@@ -98,19 +107,14 @@ void FactorSplits::clear_rows(Entry& entry, const SplitProduct& place,
     const std::int64_t vectors = writer_.plan.row_vectors;
     const std::int64_t used =
         round_up(place.components, numbers_of_word) / numbers_of_word;
-    Value* zero = llvm::Constant::getNullValue(lanes.type(DType::I32));
     Value* tile = lanes.constant(vectors * lanes.width());
     lanes.loop(lanes.constant(0), count, tile, [&](Value* point) {
         Value* to =
             lanes.at(lanes.byte_offset(scratch, place.rows),
                      b.CreateUDiv(point, tile), 0, place.row_tile_bytes);
         for (int part = 0; part < parts; ++part)
-            lanes.loop(lanes.constant((part * place.words + used) * vectors),
-                       lanes.constant((part + 1) * place.words * vectors),
-                       lanes.constant(1), [&](Value* vector) {
-                           lanes.store(zero,
-                                       lanes.at(to, vector, 0, vector_bytes));
-                       });
+            clear_words(lanes, to, (part * place.words + used) * vectors,
+                        (part + 1) * place.words * vectors);
     });
 }
 

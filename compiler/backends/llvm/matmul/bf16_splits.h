@@ -22,6 +22,9 @@ struct NearestBf16 {
 };
 /// Returns the bits of two numbers as one word.
 llvm::Value* words_of(const Lanes& lanes, llvm::Value* even, llvm::Value* odd);
+/// Writes zeros to vectors [from, to) of words from `place` on.
+void clear_words(const Lanes& lanes, llvm::Value* place, std::int64_t from,
+                 std::int64_t to);
 
 /// The parts of the factors of a kernel's products, in scratch: of all rows of
 /// a block, and of the columns of a panel.

@@ -2,6 +2,8 @@
 
 #include "compiler/backends/llvm/matmul/layer_products.h"
 
+#include "compiler/backends/llvm/matmul/bf16_splits.h"
+
 #include <vector>
 
 namespace tilefold::llvm_backend {
@@ -43,14 +45,7 @@ std::vector<Value*> words_by_part(const Lanes& lanes, Value* even, Value* odd) {
     return words;
 }
 
-void clear(const Lanes& lanes, Value* place, Value* from, std::int64_t to) {
-    Value* zero = llvm::Constant::getNullValue(lanes.type(DType::I32));
-    lanes.loop(from, lanes.constant(to), lanes.constant(1), [&](Value* vector) {
-        lanes.store(zero, lanes.at(place, vector, 0, vector_bytes));
-    });
-}
-
-/// Returns component `k` + n of row `row` of a matrix as lies in memory.
+/// Returns component `k` + n of row `row` of a matrix as it lies in memory.
 Component element_of(const LayerProduct& product, const ir::Graph& graph,
                      const Lanes& lanes, Value* row, Value* k, int n) {
     auto& b = lanes.b;
@@ -69,8 +64,8 @@ void LayerProducts::keep_matrices(Entry& entry, Evaluator& values,
     auto& b = entry.b;
     for (const auto& [id, product] : products_) {
         Value* place = lanes.byte_offset(scratch, product.matrix_words);
-        clear(lanes, place, lanes.constant(0),
-              parts * product.matrix_part_bytes / vector_bytes);
+        clear_words(lanes, place, 0,
+                    parts * product.matrix_part_bytes / vector_bytes);
         values.each_block(product.rows, 1, [&](Component row, int) {
             Value* to = lanes.at(place, row.runtime, 0, product.words * 4);
             values.each_block(product.terms, 2, [&](Component k, int count) {
@@ -125,8 +120,8 @@ void LayerProducts::keep_vectors(const LayerProduct& product,
     });
     const std::int64_t used = (product.terms + 1) / 2;
     for (int part = 0; part < parts && used < product.words; ++part)
-        clear(lanes, to, lanes.constant((part * product.words + used) * cells),
-              (part + 1) * product.words * cells);
+        clear_words(lanes, to, (part * product.words + used) * cells,
+                    (part + 1) * product.words * cells);
 }
 
 void LayerProducts::multiply(Entry& entry, Evaluator& values, ValueId id,

@@ -373,24 +373,30 @@ def check_replaced(source: Source) -> Iterator[Fault]:
                 yield Fault(source.path, number, text)
 
 
-def check_architectures(source: Source) -> Iterator[Fault]:
-    """Nothing of one architecture or system outside of its folder."""
-    parts = set(source.path.split("/"))
-    if not source.is_cpp or parts & {*ARCHITECTURES, "roofline"}:
-        return
+def lines_that_match(
+    source: Source, pattern: re.Pattern[str], said: str
+) -> Iterator[Fault]:
+    """A fault for each line in which there is such a word."""
     for number, line in enumerate(source.lines, 1):
-        match = OF_ONE_ARCHITECTURE.search(line)
+        match = pattern.search(line)
         if match:
-            text = f"{match[0]} is of one architecture: see runtime/cpu"
-            yield Fault(source.path, number, text)
+            yield Fault(source.path, number, f"{match[0]} {said}")
 
-    if not source.path.startswith(tuple(f"{top}/" for top in TOPS)):
-        return
-    for number, line in enumerate(source.lines, 1):
-        match = OF_ONE_SYSTEM.search(line)
-        if match and not parts & SYSTEMS:
-            text = f"{match[0]} is of one system: see runtime/system"
-            yield Fault(source.path, number, text)
+
+def check_architectures(source: Source) -> Iterator[Fault]:
+    """Nothing of one architecture outside of its folder."""
+    parts = set(source.path.split("/"))
+    if source.is_cpp and not parts & {*ARCHITECTURES, "roofline"}:
+        said = "is of one architecture: see runtime/cpu"
+        yield from lines_that_match(source, OF_ONE_ARCHITECTURE, said)
+
+
+def check_systems(source: Source) -> Iterator[Fault]:
+    """Nothing of one operating system outside of its folder."""
+    top, *parts = source.path.split("/")
+    if source.is_cpp and top in TOPS and not SYSTEMS & set(parts):
+        said = "is of one system: see runtime/system"
+        yield from lines_that_match(source, OF_ONE_SYSTEM, said)
 
 
 def check_first_line(source: Source) -> Iterator[Fault]:
@@ -494,6 +500,7 @@ CHECKS: list[Callable[[Source], Iterator[Fault]]] = [
     check_lists,
     check_machines,
     check_architectures,
+    check_systems,
 ]
 
 

@@ -104,7 +104,10 @@ ERRORS = {
 }
 GAMMA = [(1e-22, 3.0), (0.5, 2.5), (2.0, 9.0), (7.0, 1e300)]
 LOGARITHM = [(1e-300, 1e300), (0.5, 2.0), (1e-3, 10.0)]
+ROOT_OF = [(1e-300, 1e300), (1e-8, 1e-6), (0.5, 4.0)]
 DOUBLES = {
+    "sqrt": (np.sqrt, 0.501, ROOT_OF),
+    "rsqrt": (lambda x: 1 / np.sqrt(x), 0.51, ROOT_OF),
     "log": (np.log, 0.9, LOGARITHM),
     "log2": (np.log2, 0.8, LOGARITHM),
     "log10": (np.log10, 0.8, LOGARITHM),
@@ -144,6 +147,10 @@ def test_functions_of_float64(name, isa):
     random = np.random.default_rng(7)
     count = 2_000 if name in ERRORS else 200_000
     samples = [far_and_near(random, *domain, count) for domain in domains]
+    if name in ("sqrt", "rsqrt"):
+        samples.append(
+            random.uniform(1, 4, count) * 4.0 ** -random.integers(1, 511, count)
+        )
     if name in ("sin", "cos", "tan"):
         samples.append(quarters(random))
     x = np.concatenate(samples)

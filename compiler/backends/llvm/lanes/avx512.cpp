@@ -58,6 +58,11 @@ Value* inverse_estimate(const Lanes& lanes, Value* x) {
                     llvm::Intrinsic::x86_avx512_rcp14_pd_512, x, {}, false);
 }
 
+Value* inverse_root_estimate(const Lanes& lanes, Value* x) {
+    return unmasked(lanes, llvm::Intrinsic::x86_avx512_rsqrt14_ps_512,
+                    llvm::Intrinsic::x86_avx512_rsqrt14_pd_512, x, {}, false);
+}
+
 /// By a step of Newton's.
 Value* rough_inverse(const Lanes& lanes, Value* x) {
     Value* estimate = inverse_estimate(lanes, x);

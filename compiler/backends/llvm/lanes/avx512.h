@@ -19,6 +19,8 @@ llvm::Value* exponent_of(const Lanes& lanes, llvm::Value* x);
 llvm::Value* mantissa_of(const Lanes& lanes, llvm::Value* x);
 /// Emits 1/x to 14 digits; 0 where it is below the normal numbers.
 llvm::Value* inverse_estimate(const Lanes& lanes, llvm::Value* x);
+/// Emits 1/√x to 14 digits; infinity of 0, 0 of infinity.
+llvm::Value* inverse_root_estimate(const Lanes& lanes, llvm::Value* x);
 /// Emits 1/x to 28 digits: to the last one of F32. Both are ordinary numbers.
 llvm::Value* rough_inverse(const Lanes& lanes, llvm::Value* x);
 

@@ -2,6 +2,7 @@
 // ops.def that works component by component; functions are in function.cpp.
 
 #include "compiler/backends/llvm/lanes/math.h"
+#include "compiler/backends/llvm/lanes/root.h"
 
 #include "formulas/diagnostic.h"
 
@@ -110,23 +111,6 @@ Value* emit_floor_quotient(Lanes& lanes, Value* x, Value* y) {
                         floor_division(lanes, x, y).quotient);
 }
 
-/// Returns 1/sqrt(x), rounded twice, and once corrected by its residual 1 - x
-/// y²: 0.6 ulp instead of 1.5. The residual is NaN where y is right as it is.
-Value* reciprocal_root(Lanes& lanes, Value* x) {
-    auto& b = lanes.b;
-    const DType dtype = lanes.dtype_of(x);
-    Value* one = lanes.number(dtype, 1);
-    Value* y =
-        b.CreateFDiv(one, b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
-    Value* root = b.CreateFMul(x, y);
-    Value* lost = lanes.fma(x, y, b.CreateFNeg(root));
-    Value* residual = lanes.fma(b.CreateFNeg(root), y, one);
-    residual = lanes.fma(b.CreateFNeg(lost), y, residual);
-    Value* half = b.CreateFMul(y, lanes.number(dtype, 0.5));
-    Value* corrected = lanes.fma(half, residual, y);
-    return lanes.select(b.CreateFCmpUNO(corrected, corrected), y, corrected);
-}
-
 /// Whether it is a number known here, which is not NaN.
 bool is_bound(Value* x) {
     const auto* constant = llvm::dyn_cast<llvm::Constant>(x);
@@ -192,9 +176,9 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::FloorDiv:
         return emit_floor_quotient(lanes, operand(0), operand(1));
     case Op::Sqrt:
-        return unary(llvm::Intrinsic::sqrt);
+        return emit_root(lanes, operand(0));
     case Op::Rsqrt:
-        return reciprocal_root(lanes, operand(0));
+        return emit_inverse_root(lanes, operand(0));
     case Op::Pinv:
         return pseudo_inverse(lanes, operand(0));
     case Op::Abs:

@@ -41,13 +41,43 @@ Factors combine(Factors a, Factors b, Op op) {
     return a;
 }
 
+/// Returns 1/r^n of a root r = √u of pairs; nothing of what is no root.
+ValueId inverse_power(R& r, ValueId root, std::int64_t n) {
+    if (!r.is(root, Op::Sqrt) || r.axes(root) != Axes::IJ)
+        return no;
+    const ValueId inverse = r.make(Op::Rsqrt, {r.in(root)});
+    return n == 1 ? inverse : r.make_power(inverse, n);
+}
+
+/// Rewrites a/√u as a (1/√u), which needs no division.
+void invert_roots(R& r, Factors& factors) {
+    std::erase_if(factors.denominators, [&](ValueId divisor) {
+        const Node power = r.node(divisor);
+        const bool is_power = power.op == Op::IntPow && power.first > 0;
+        const ValueId inverse =
+            is_power ? inverse_power(r, power.operands[0], power.first)
+                     : inverse_power(r, divisor, 1);
+        if (inverse != no)
+            factors.numerators.push_back(inverse);
+        return inverse != no;
+    });
+}
+
 ValueId product(R& r, const Node& n) {
     if (n.type.axes != Axes::IJ || r.is_value_exact())
         return no;
     const Factors a = factors_of(r, n.operands[0], Axes::IJ);
     const Factors b =
         n.arity == 2 ? factors_of(r, n.operands[1], Axes::IJ) : Factors();
-    return product_of(r, combine(a, b, n.op), Axes::IJ);
+    Factors factors = combine(a, b, n.op);
+    invert_roots(r, factors);
+    return product_of(r, factors, Axes::IJ);
+}
+
+ValueId negative_power(R& r, const Node& n) {
+    return n.first < 0 && !r.is_value_exact()
+               ? inverse_power(r, n.operands[0], -n.first)
+               : no;
 }
 
 ValueId exponential(R& r, const Node& n) {
@@ -255,6 +285,7 @@ constexpr Rewriter::Entry factor_rules[] = {
     {Op::Mul,     product},
     {Op::Div,     product},
     {Op::Neg,     product},
+    {Op::IntPow,  negative_power},
     {Op::Reduce,  reduction},
 };
 constexpr Rewriter::Entry order_rules[] = {

@@ -21,6 +21,7 @@ Graph simplify(const Graph& graph);
 ///  - exp(f) → exp2(f * log2 e) of a pair term whose factors absorb log2 e:
 ///    it is pushed through sums (never into coordinates)
 ///  - operands of commutative operations ordered by axes, then number
+///  - a / √u → a * (1/√u) of a pair, and (√u)^-n → (1/√u)^n
 ///  - a factor on the kept axis only, or on {}, leaves a Sum or a Mean
 ///  - a matrix times a list of values on several axes is a sum of products, and
 ///    a matrix leaves a Sum or a Mean (linear.cpp)
@@ -29,6 +30,10 @@ Graph canonicalise(const Graph& graph);
 /// Does what canonicalise() does, but for the rules that move factors:
 /// products and quotients are computed as they are written, and exp is exp.
 Graph canonicalise_as_written(const Graph& graph);
+
+/// Computes a * (1/√u) of a pair as a / √u: where there is no estimate of 1/√u
+/// to begin with, a root and a division are all that takes time.
+Graph divide_by_roots(const Graph& graph);
 
 /// Computes squared distances of rows and columns, both long vectors of
 /// float32, as |x|² + |y|² - 2 x·y of points centred at one of them.

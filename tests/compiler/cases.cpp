@@ -165,6 +165,11 @@ constexpr Case canonical_rules[] = {
     {"lengths stay in coordinates", "max_j |(x_i-y_j)/l|²", "x f32[3], y f32[3], l f64[3]"},
     {"scalar leaves a contraction", "sum_j exp(x_i·y_j) p_i·p_j", "x f32[3], y f32[3], p f32[2]"},
     {"operands by axes", "max_j max(y_j + x_i, a + y_j*x_i)", "x f32, y f32, a f64"},
+    {"quotient by a root", "sum_j b_j/|x_i-y_j|", "x f32[3], y f32[3], b f32"},
+    {"quotient by a power of a root", "sum_j b_j*(y_j-x_i)/(2*|x_i-y_j|^3)", "x f32[3], y f32[3], b f32"},
+    {"negative power of a root", "sum_j exp(-|x_i-y_j|)*|x_i-y_j|^-5", "x f32[3], y f32[3]"},
+    {"a root on one axis is a factor", "max_j (x_i·y_j/sqrt(a_j))", "x f32[3], y f32[3], a f32"},
+    {"quotient by a root under floor", "max_j floor(1/|x_i-y_j|)", "x f32[3], y f32[3]"},
     {"scores gather their factors", "softmax_j(x_i·y_j/√3, b_j)", "x f32[3], y f32[3], b f32"},
 };
 // clang-format on

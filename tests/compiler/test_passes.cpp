@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tilefold::tests {
@@ -53,6 +54,28 @@ TEST(Canonicalise, EveryRule) {
     expect_golden(
         "canonicalise.txt",
         before_and_after(canonicalise_cases(), oriented, ir::canonicalise));
+}
+
+TEST(DivideByRoots, TakesCanonicalQuotientsBack) {
+    const auto has_inverse = [](const ir::Graph& graph) {
+        return std::ranges::any_of(graph.nodes, [](const ir::Node& node) {
+            return node.op == ir::Op::Rsqrt;
+        });
+    };
+    int taken_back = 0;
+    for (const Case& c : canonicalise_cases()) {
+        const ir::Graph graph =
+            ir::canonicalise(oriented(graph_of(c.formula, c.arguments)));
+        const ir::Graph divided = ir::divide_by_roots(graph);
+        ir::verify(divided);
+        EXPECT_FALSE(has_inverse(divided)) << c.formula;
+        taken_back += has_inverse(graph);
+        EXPECT_EQ(
+            difference(all_results(graph, 1), all_results(divided, 1), 1e-12),
+            "")
+            << c.formula;
+    }
+    EXPECT_EQ(taken_back, 3);
 }
 
 std::vector<Case> every_case() {

@@ -57,6 +57,15 @@ Program with_distances(Program program, const CpuOptions& options) {
     return program;
 }
 
+/// Returns the program with roots as the instruction set has them.
+Program with_roots(Program program, Isa isa) {
+    if (row_of(isa).masks)
+        return program;
+    program.graph = ir::divide_by_roots(program.graph);
+    ir::verify_if_debug(program.graph);
+    return program;
+}
+
 Plan chosen_plan(const Program& program, const CpuOptions& options) {
     const Graph& graph = program.graph;
     const bool reduces = ir::reduces(graph);
@@ -95,6 +104,7 @@ Key key_of(const Graph& graph, const Plan& plan) {
 } // namespace
 
 CpuProgram plan_for_cpu(Program program, const CpuOptions& options) {
+    program = with_roots(std::move(program), options.isa);
     CpuProgram planned{with_distances(std::move(program), options), {}, {}};
     if (options.plan)
         check_forced(*options.plan, planned.graph);

@@ -45,12 +45,15 @@ std::vector<ComplexParts> parse_rows() {
 }
 
 /// Returns null where the operation does not take such operands.
-const ComplexParts* find_parts(Op op, std::string_view operands) {
+const ComplexParts* find_parts(Op op, std::string operands) {
     static const std::vector<ComplexParts> all = parse_rows();
     for (std::size_t k = 0; k < all.size(); ++k)
         if (complex_rows[k].op == op && complex_rows[k].operands == operands)
             return &all[k];
-    return nullptr;
+    if (operands.find('i') == std::string::npos)
+        return nullptr;
+    std::ranges::replace(operands, 'i', 'z');
+    return find_parts(op, operands);
 }
 
 /// The parts of a function of a complex argument, and of a real one.
@@ -109,6 +112,28 @@ ValueId GraphBuild::complex(ValueId real, ValueId imaginary, Span span) {
     return builder_.complex(real, imaginary, span);
 }
 
+/// Whether a complex value lacks that part.
+bool GraphBuild::is_zero(ValueId part) const {
+    return builder_[part].op == Op::Constant && builder_[part].value == 0;
+}
+
+/// Returns the part of a value as a result has it: where there is none, 0 in
+/// the dtype and on the axes of the other part.
+ValueId GraphBuild::whole_part(ValueId part, ValueId other) {
+    if (part == ir::no_value || other == ir::no_value || !is_zero(part))
+        return part;
+    const ValueId never = builder_.apply(Op::Less, {other, other});
+    return builder_.apply(Op::Where, {never, other, part});
+}
+
+/// Returns the letters of a row of complex.def.
+std::string GraphBuild::kinds_of(std::span<const ValueId> operands) const {
+    std::string kinds;
+    for (ValueId id : operands)
+        kinds += !is_complex(id) ? 'r' : is_zero(real_part(id)) ? 'i' : 'z';
+    return kinds;
+}
+
 /// Returns what stands for the operands in a row of complex.def.
 Bindings GraphBuild::bind_parts(std::span<const ValueId> operands,
                                 Span span) const {
@@ -144,12 +169,10 @@ ValueId GraphBuild::operation(Op op, std::span<const ValueId> given,
         spread_single(op, operands, span);
     if (any_unsigned(operands))
         return unsigned_operation(op, operands, span);
-    std::string kinds;
-    for (ValueId id : operands)
-        kinds += is_complex(id) ? 'z' : 'r';
-    if (kinds.find('z') == std::string::npos)
+    if (std::ranges::none_of(operands,
+                             [&](ValueId id) { return is_complex(id); }))
         return builder_.apply(op, operands, span);
-    const ComplexParts* parts = find_parts(op, kinds);
+    const ComplexParts* parts = find_parts(op, kinds_of(operands));
     if (!parts && is_composite(op))
         return expand_composite(builder_, op, operands, span);
     if (!parts)
@@ -192,14 +215,16 @@ ValueId GraphBuild::complex_power(ValueId base, std::int64_t exponent,
 ValueId GraphBuild::complex_reduction(ir::Reduction reduction, Axes over,
                                       std::vector<ValueId> operands, Span span,
                                       ir::Pairs pairs) {
-    ValueId& last = operands.back();
-    const ValueId value = last;
-    last = real_part(value);
-    const ValueId real =
-        this->reduction(reduction, over, operands, 0, span, pairs);
-    last = imaginary_part(value);
-    return complex(
-        real, this->reduction(reduction, over, operands, 0, span, pairs), span);
+    const ValueId value = operands.back();
+    const auto reduced = [&](ValueId part, ValueId other) {
+        if (reduction == ir::Reduction::Sum && is_zero(part))
+            return part;
+        operands.back() = whole_part(part, other);
+        return this->reduction(reduction, over, operands, 0, span, pairs);
+    };
+    const ValueId real = real_part(value), imaginary = imaginary_part(value);
+    const ValueId of_real = reduced(real, imaginary);
+    return complex(of_real, reduced(imaginary, real), span);
 }
 
 } // namespace tilefold

@@ -129,7 +129,9 @@ GraphBuild::Results GraphBuild::results_of_value(ValueId value) {
         results.labels = {""};
         return results;
     }
-    const ValueId parts[] = {real_part(value), imaginary_part(value)};
+    const ValueId real = real_part(value), imaginary = imaginary_part(value);
+    const ValueId parts[] = {whole_part(real, imaginary),
+                             whole_part(imaginary, real)};
     for (ValueId part : parts) {
         if (part == no_value)
             continue;

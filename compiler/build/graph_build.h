@@ -142,6 +142,9 @@ private:
     ir::ValueId real_part(ir::ValueId id) const;
     ir::ValueId imaginary_part(ir::ValueId id) const;
     ir::ValueId complex(ir::ValueId real, ir::ValueId imaginary, Span span);
+    bool is_zero(ir::ValueId part) const;
+    ir::ValueId whole_part(ir::ValueId part, ir::ValueId other);
+    std::string kinds_of(std::span<const ir::ValueId> operands) const;
     Bindings bind_parts(std::span<const ir::ValueId> operands, Span span) const;
     ir::ValueId expand_parts(const ComplexParts& parts,
                              const Bindings& bindings);

@@ -53,6 +53,15 @@ CASES = {
     "sum_j (imag(z_i*w_j) + imag(s_j))": (zi * wj).imag.sum(1),
     "sum_j angle(z_i*conj(w_j))": np.angle(zi * wj.conj()).sum(1),
     "sum_j exp(im*r_i*s_j)*w_j": np.exp(1j * r[:, None] * s) @ w,
+    "sum_j exp(im*3*s_j)/(1 + r_i²)": np.exp(3j * s).sum() / (1 + r**2),
+    "sum_j im*(im*r_i)*w_j": -r * w.sum(),
+    "sum_j (w_j*(im*r_i) - im*w_j)": 1j * r * w.sum() - 1j * w.sum(),
+    "sum_j (im*r_i - im*s_j)*(im*s_j)": -((r[:, None] - s) * s).sum(1) + 0j,
+    "sum_j (im*r_i + im*s_j)/(im*(1 + s_j²))": (
+        (r[:, None] + s) / (1 + s**2)
+    ).sum(1)
+    + 0j,
+    "sum_j -im^3*s_j*r_i": 1j * r * s.sum(),
     "sum_j (c*z_i + im*w_j)": ((0.3 - 2j) * zi + 1j * wj).sum(1),
     "mean_j (z_i*w_j)": (zi * wj).mean(1),
     "softmax_j(-|z_i - w_j|, v_j)": (
@@ -98,6 +107,22 @@ def test_values(text: str) -> None:
         assert found.dtype == np.complex64
     scale = max(1.0, abs(expected).max())
     np.testing.assert_allclose(found / scale, expected / scale, atol=1e-4)
+
+
+def test_what_has_no_real_part_has_no_exponential() -> None:
+    """exp(im*x) is a cosine and a sine, whatever im is multiplied by."""
+    for text in ("exp(im*k*r)", "exp(-im*r*k/2)", "exp(k*(im*r + im))"):
+        formula = tilefold.compile(f"sum_j {text} with r = |x_i - y_j|")
+        told = formula.explain(x=D[0].real, y=D[1].real, k=2.0)
+        assert "= cos" in told
+        assert "= exp" not in told
+
+
+def test_a_number_without_a_real_part_keeps_none() -> None:
+    """As in C's Annex G, infinity times im is no NaN."""
+    found = tilefold.reduce("sum_j im*s_j", s=np.array([np.inf]))
+    assert found.imag == np.inf
+    assert found.real == 0
 
 
 def test_any_layout() -> None:

@@ -373,6 +373,13 @@ def short(make: Maker) -> Recipe:
     return make.of_sums(make.sum_of(pair, vector))
 
 
+@family("Chain")
+def chain(make: Maker) -> Recipe:
+    pair = make.scaled(make.chain(make.choose([1, 2, 3, 5])))
+    vector = make.choose([None, None, make.vector(1)])
+    return make.of_sums(make.sum_of(pair, vector))
+
+
 @family("Crowded")
 def crowded(make: Maker) -> Recipe:
     pair = make.scaled(make.power(make.choose([4, 5])))

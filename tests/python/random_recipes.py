@@ -259,6 +259,28 @@ class Maker:
             ),
         ])  # fmt: skip
 
+    def chain(self, length: int) -> Part:
+        """Several functions, or a long one, of two vectors."""
+        x, y = self.points(length)
+        squares = self.squares(length)
+
+        def product(a: Arrays) -> np.ndarray:
+            return a["x"] @ a["y"].T / length
+
+        return self.choose([
+            Part(
+                f"(1 + |{x} - {y}|²)^-1.3", lambda a: (1 + squares(a)) ** -1.3
+            ),
+            Part(
+                f"softplus({x}·{y}/{length})",
+                lambda a: np.logaddexp(0, product(a)),
+            ),
+            Part(
+                f"tanh({x}·{y}/{length})*exp({x}·{y}/{length})",
+                lambda a: np.tanh(product(a)) * np.exp(product(a)),
+            ),
+        ])  # fmt: skip
+
     def plain(self, length: int) -> Part:
         """Something else of two vectors."""
         x, y = self.points(length)

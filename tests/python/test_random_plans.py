@@ -161,7 +161,7 @@ def test_every_kind_has_a_family():
     assert set(FAMILIES) == set(KINDS)
 
 
-SHORT_KINDS = ["Short", "Plain", "Crowded"]
+SHORT_KINDS = ["Short", "Plain", "Chain", "Crowded"]
 SUMS = [*SHORT_KINDS, "Wide", "Long", "Gradient"]
 #: What makes it likely; of what is not here, anything does.
 WISHES = {

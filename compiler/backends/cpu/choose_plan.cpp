@@ -85,6 +85,9 @@ constexpr std::int64_t panel_bytes = 1 << 20;
 /// 0.11, 0.009; compiled in 0.06, 0.10 s (1x1), 0.07, 0.8 s (1x4), 0.10, 2.4 s
 /// (1x8).
 constexpr double tile_slots = 2048;
+/// Issue slots of the functions of a pair from which on they are a long chain:
+/// longer than two exponentials of f32, or one of f64.
+constexpr std::int32_t chain_slots = 27, chain_slots_f64 = 16;
 } // namespace constants
 
 /// What decides the tile: how a pair's term is made.
@@ -104,6 +107,7 @@ struct Features {
     bool vectors = false; ///< a pair has vectors, as gradients of kernels do
     bool powers = false;  ///< … an exponential, or another function that is no
                           ///< call: a long chain of operations
+    bool chained = false; ///< … so long that other vectors only take its room
     std::int64_t accumulators = 0;
 
     bool takes_column_tiles() const { return wide || listed || rescaled; }
@@ -138,6 +142,8 @@ struct Features {
             return accumulators > 4 ? PlanKind::Gradients : PlanKind::Gradient;
         if (!powers || accumulators > 2)
             return PlanKind::Plain;
+        if (chained)
+            return PlanKind::Chain;
         return is_crowded() ? PlanKind::Crowded : PlanKind::Short;
     }
 };
@@ -154,6 +160,7 @@ Features features_of(const ir::Graph& graph, const Plan& plan) {
     features.layered = contractions.has(Contraction::Layer) ||
                        contractions.has(Contraction::LayerTiles);
     std::vector<bool> counted(graph.nodes.size());
+    std::int32_t slots_of_functions = 0;
     for (ir::ValueId id = 0; id < graph.nodes.size(); ++id) {
         const ir::Node& node = graph[id];
         for (ir::ValueId operand : node.inputs()) {
@@ -182,6 +189,7 @@ Features features_of(const ir::Graph& graph, const Plan& plan) {
             const bool power = is_power_of_pairs(node) ||
                                is_in_place(node.op, node.type.dtype);
             features.powers |= power;
+            slots_of_functions += power ? row_of(node.op).cost : 0;
             features.functions |=
                 power && node.type.rank == 1 && node.type.rows > plan.unroll;
             for (ir::ValueId operand : node.inputs()) {
@@ -195,6 +203,9 @@ Features features_of(const ir::Graph& graph, const Plan& plan) {
             }
         }
     }
+    features.chained = slots_of_functions >= (graph.real == DType::F64
+                                                  ? constants::chain_slots_f64
+                                                  : constants::chain_slots);
     return features;
 }
 

@@ -9,6 +9,14 @@ import subprocess
 from typing import NamedTuple
 
 TOOL = "llvm-mca-22"
+#: Of 512 bits, LLVM's models of these have one port for sums and products, and
+#: divisions that take no longer than a product. They have the ports of the
+#: processor beside them, and its time for divisions and roots.
+LIKE = dict.fromkeys(
+    ["icelake-server", "sapphirerapids", "emeraldrapids", "graniterapids"],
+    "skylake-avx512",
+)
+HOST = re.compile(r"Host CPU: (\S+)")
 LABEL = re.compile(r"^([\w.$]+):")
 JUMP = re.compile(r"^\s+j\w+\s+([\w.$]+)$")
 TILE = re.compile(r"row_vectors=(\d+) columns=(\d+)")
@@ -33,16 +41,24 @@ def cycles_of_vector(explanation: str) -> float | None:
     body = _busiest_loop(assembly.splitlines())
     if not body or any(line.split()[0].startswith("call") for line in body):
         return None
-    told = subprocess.run(
-        [tool, "--iterations=100"],
-        input="\n".join(body),
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stdout
-    cycles = THROUGHPUT.search(told)
+    text = "\n".join(body)
+    # What the older processor lacks, its model does not know.
+    cycles = THROUGHPUT.search(
+        _output([tool, "--iterations=100", *_processor(tool)], text)
+    ) or THROUGHPUT.search(_output([tool, "--iterations=100"], text))
     vectors = int(tile[1]) * int(tile[2])
     return float(cycles[1]) / vectors if cycles else None
+
+
+def _output(command: list[str], text: str = "") -> str:
+    return subprocess.run(
+        command, input=text, capture_output=True, text=True, check=False
+    ).stdout
+
+
+def _processor(tool: str) -> list[str]:
+    host = HOST.search(_output([tool, "--version"]))
+    return [f"-mcpu={LIKE[host[1]]}"] if host and host[1] in LIKE else []
 
 
 def _busiest_loop(lines: list[str]) -> list[str]:

@@ -117,10 +117,12 @@ bool GraphBuild::is_zero(ValueId part) const {
     return builder_[part].op == Op::Constant && builder_[part].value == 0;
 }
 
-/// Returns the part of a value as a result has it: where there is none, 0 in
-/// the dtype and on the axes of the other part.
+/// Returns a part of a value on the axes of the other part, and in its dtype.
 ValueId GraphBuild::whole_part(ValueId part, ValueId other) {
-    if (part == ir::no_value || other == ir::no_value || !is_zero(part))
+    if (part == ir::no_value || other == ir::no_value)
+        return part;
+    const Axes axes = builder_.type(part).axes;
+    if (!is_zero(part) && contains(axes, builder_.type(other).axes))
         return part;
     const ValueId never = builder_.apply(Op::Less, {other, other});
     return builder_.apply(Op::Where, {never, other, part});

@@ -62,6 +62,9 @@ CASES = {
     ).sum(1)
     + 0j,
     "sum_j -im^3*s_j*r_i": 1j * r * s.sum(),
+    "r_i + im*abs(c)": r + 1j * abs(0.3 - 2j),
+    "mean_j (r_i - im*s_j)": r - 1j * s.mean(),
+    "mean_j (s_j + im*r_i)": s.mean() + 1j * r,
     "sum_j (c*z_i + im*w_j)": ((0.3 - 2j) * zi + 1j * wj).sum(1),
     "mean_j (z_i*w_j)": (zi * wj).mean(1),
     "softmax_j(-|z_i - w_j|, v_j)": (

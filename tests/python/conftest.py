@@ -20,6 +20,7 @@ from hypothesis import settings  # noqa: E402
 
 import fake_gpu  # noqa: E402
 import interrupts  # noqa: E402
+import long_tests  # noqa: E402
 import sample  # noqa: E402
 import tilefold  # noqa: E402
 import wheel_suite  # noqa: E402
@@ -32,6 +33,20 @@ settings.load_profile("tilefold")
 GAUSSIAN = "sum_j exp(-|x_i - y_j|²/2l²) b_j"
 
 _ALWAYS = 5  # cases of a test that run in a sample; of more, a tenth
+_LONG_SECONDS = 200  # of those that take long, on both of two cores together
+
+
+def _left_out_today() -> set[str]:
+    """Of the tests that take long, those that today's share has no time for."""
+    left = float(_LONG_SECONDS)
+    out = set()
+    seconds = long_tests.read()
+    for name in sorted(seconds, key=sample.number_of):
+        if seconds[name] <= left:
+            left -= seconds[name]
+        else:
+            out.add(name)
+    return out
 
 
 def _of_the_sample(name: str, cases: list[pytest.Item]) -> list[pytest.Item]:
@@ -72,8 +87,10 @@ def pytest_collection_modifyitems(
     for item in items:
         tests[item.nodeid.partition("[")[0]].append(item)
     kept = set()
+    left_out = _left_out_today()
     for name, cases in tests.items():
-        kept.update(_of_the_sample(name, cases))
+        if long_tests.key_of(name) not in left_out:
+            kept.update(_of_the_sample(name, cases))
     config.hook.pytest_deselected(
         items=[item for item in items if item not in kept]
     )

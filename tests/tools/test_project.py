@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import long_tests
 import tilefold
 from tilefold import _core
 
@@ -133,6 +134,16 @@ def test_every_part_of_others_has_its_licence():
     assert [part["name"] for part in bill["components"]] == [
         row.name for row in rows
     ]
+
+
+def test_tests_that_take_long_are_there():
+    """Each name of the table is that of a function of that file."""
+    names = long_tests.read()
+    assert names
+    for name in names:
+        file, _, function = name.partition("::")
+        text = (ROOT / "tests/python" / file).read_text(encoding="utf-8")
+        assert f"def {function}(" in text, name
 
 
 def test_extras_name_no_single_version():

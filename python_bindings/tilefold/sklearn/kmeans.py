@@ -418,7 +418,7 @@ class _Lloyd:
         self, x: Any, weights: Any, metric: Metric, options: Options | None
     ) -> None:
         self._x = x
-        self._weights = weights
+        self._weights = np.asarray(weights, np.float64)
         self._metric = metric
         self._options = options
         self._points = as_numpy(x)
@@ -473,7 +473,7 @@ class _Lloyd:
         sums = np.zeros((count, self._points.shape[1] + 1))
         for first in range(0, len(labels), _ROWS):
             part = slice(first, first + _ROWS)
-            weights = self._weights[part].astype(np.float64)
+            weights = self._weights[part]
             ends = np.arange(len(weights) + 1)
             members = scipy.sparse.csc_array(
                 (weights, labels[part], ends), shape=(count, len(weights))

@@ -448,4 +448,20 @@ MUTANTS = [
         "test_compiler",
         "Sweeps*",
     ),
+    Mutant(
+        "the digits that x y lost are left out of the residual of a root",
+        _BACKEND + "lanes/root.cpp",
+        "return {root, lost, lanes.fma(b.CreateFNeg(lost), y, rest)};",
+        "return {root, lost, rest};",
+        "test_numerics",
+        "Isas/Ulps*",
+    ),
+    Mutant(
+        "a quotient by a power of a root is one by the root",
+        "compiler/passes/canonicalise.cpp",
+        "return n == 1 ? inverse : r.make_power(inverse, n);",
+        "return inverse;",
+        "test_compiler",
+        "Passes*",
+    ),
 ]

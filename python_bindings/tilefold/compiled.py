@@ -43,7 +43,7 @@ __all__ = [
 
 
 # One object for a text while one is alive: torch.compile knows it again.
-_FORMULAS: WeakValueDictionary[str, _core.Formula] = WeakValueDictionary()
+FORMULAS: WeakValueDictionary[str, _core.Formula] = WeakValueDictionary()
 
 
 def compile(  # noqa: A001
@@ -90,12 +90,12 @@ def compile(  # noqa: A001
         )
     if session is not None or type(formula) is not str:
         return _core.compile(formula, session=session)
-    found = _FORMULAS.get(formula)
+    found = FORMULAS.get(formula)
     if found is None:
         if "torch" in sys.modules:
             show_methods()
         register_if_loaded()
-        found = _FORMULAS[formula] = _core.compile(formula)
+        found = FORMULAS[formula] = _core.compile(formula)
     return found
 
 

@@ -18,6 +18,7 @@ from jax.test_util import check_grads  # noqa: E402
 import tilefold.jax  # noqa: E402
 from catalogue_references import PAIRS, SHARED  # noqa: E402
 from jax_cases import CASES, uniform, wide  # noqa: E402, F401
+from tilefold.jax import calls  # noqa: E402
 from tilefold.jax.primitive import MOST_PROGRAMS  # noqa: E402
 
 
@@ -97,6 +98,16 @@ def test_programs_of_many_formulas_are_given_back():
         tilefold.jax.reduce(text_of(number), x=x, y=y)
 
     assert growth(work, MOST_PROGRAMS + 20, 60) < 30
+
+
+def test_a_text_that_is_read_anew_is_one_request():
+    """Each call of tilefold.reduce makes a formula of its own."""
+    x = jnp.arange(3.0)
+    text = "sum_j sin(x_j)/17"
+    known = calls._request.cache_info().currsize
+    for _ in range(4):
+        tilefold.reduce(text, x=x)
+    assert calls._request.cache_info().currsize == known + 1
 
 
 def test_a_thousand_formulas_are_given_back():

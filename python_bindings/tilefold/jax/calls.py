@@ -11,7 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from tilefold import _core
+from tilefold.compiled import FORMULAS
 from tilefold.jax.call_text import Call, call_of
+from tilefold.jax.jax_internals import CONCRETE_ARRAY
 from tilefold.jax.primitive import MOST_PROGRAMS, bind
 from tilefold.jax.range_lists import lists_of
 from tilefold.quantization import Quantized
@@ -102,24 +104,25 @@ def call(formula: _core.Formula, /, **arguments: Any) -> Any:
     settings = {
         name: arguments.pop(name) for name in _SETTINGS if name in arguments
     }
-    session = arguments.pop("session", None) or _session_of(formula)
+    text, steps, own = formula.__reduce__()[1]
+    session = arguments.pop("session", None) or own
     given = settings.get("options")
     watched = given is not None and not _WATCHED.isdisjoint(
         dict(_options(given))
     )
     if session is not None or watched:
         return _outside(formula, arguments, settings, session)
+    if not steps:
+        # Each `tilefold.reduce` of a text makes one that no request knows yet.
+        formula = FORMULAS.setdefault(text, formula)
     return _evaluate(formula, arguments, settings)
 
 
+# What JAX takes as it is, and what is no tracer.
+_CONCRETE = frozenset((CONCRETE_ARRAY, np.ndarray, np.float32, float))
+
 # Options that no program can keep.
 _WATCHED = frozenset(("progress", "stream"))
-
-
-@functools.lru_cache(maxsize=4096)
-def _session_of(formula: _core.Formula) -> Any:
-    """The session of a formula; None: the default one."""
-    return formula.__reduce__()[1][2]
 
 
 class _Request(NamedTuple):
@@ -138,30 +141,35 @@ def _evaluate(
     arguments: dict[str, Any],
     settings: dict[str, Any],
 ) -> Any:
-    names, axes, values = [], [], []
+    names, axes, ranks, values = [], [], [], []
+    traced = False
     for name, value in arguments.items():
         declared = -1
         if type(value) is Role:
             declared, value = value.axes, value.value
+        if type(value) not in _CONCRETE:
+            value = _operand(name, value)
+            traced = traced or isinstance(value, jax.core.Tracer)
         names.append(name)
         axes.append(declared)
-        values.append(_operand(name, value))
+        ranks.append(getattr(value, "ndim", 0))
+        values.append(value)
     batch_of_ranges, lists = lists_of(settings.get("ranges"))
+    traced = traced or any(isinstance(each, jax.core.Tracer) for each in lists)
     request = _request(
         formula,
         tuple(names),
         tuple(axes),
-        tuple(getattr(value, "ndim", 0) for value in values),
+        tuple(ranks),
         settings.get("batch_rank"),
         _options(settings.get("options")),
         batch_of_ranges,
         settings.get("sum_batch"),
         settings.get("backend") or "",
     )
-    operands = (*values, *lists)
-    if any(isinstance(value, jax.core.Tracer) for value in operands):
-        return _run(request, *operands)
-    return _compiled(request)(*operands)
+    if traced:
+        return _run(request, *values, *lists)
+    return _compiled(request)(*values, *lists)
 
 
 def _run(request: _Request, *values: Any) -> Any:

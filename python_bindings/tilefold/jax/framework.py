@@ -12,6 +12,7 @@ import numpy as np
 
 from tilefold.jax.calls import call
 from tilefold.jax.elements import elements
+from tilefold.jax.jax_internals import CONCRETE_ARRAY
 from tilefold.jax.solves import inv_quad_logdet, solve
 from tilefold.roles import Role, bare
 
@@ -36,7 +37,10 @@ __all__ = [
 
 def holds(values: Iterable[Any]) -> bool:
     """Whether some of the values are JAX's arrays, or tracers."""
-    return any(isinstance(bare(value), jax.Array) for value in values)
+    return any(
+        type(value) is CONCRETE_ARRAY or isinstance(bare(value), jax.Array)
+        for value in values
+    )
 
 
 def records(values: Iterable[Any]) -> bool:

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import jax
-from jax._src import core, dispatch
+from jax._src import array, core, dispatch
 from jax._src import mesh as meshes
 from jax.interpreters import mlir
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
 __all__ = [
+    "CONCRETE_ARRAY",
     "alike",
     "devices_while_lowering",
     "has_x64",
@@ -29,6 +30,10 @@ __all__ = [
     "with_spec",
     "within_one_device",
 ]
+
+#: The type of arrays that hold values, which no tracer has. To ask a value's
+#: type takes a fifth of the time of `isinstance(value, jax.Array)`.
+CONCRETE_ARRAY: type = array.ArrayImpl
 
 # Its stubs have no types.
 _SPEC: Any = jax.sharding.PartitionSpec

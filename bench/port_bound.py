@@ -9,9 +9,9 @@ import subprocess
 from typing import NamedTuple
 
 TOOL = "llvm-mca-22"
-#: Of 512 bits, LLVM's models of these have one port for sums and products, and
-#: divisions that take no longer than a product. They have the ports of the
-#: processor beside them, and its time for divisions and roots.
+#: LLVM's models of these have one port for sums and products of 512 bits, and
+#: divisions that take no longer than a product. Their ports are in truth those
+#: of the processor beside them, and so is the time of divisions and roots.
 LIKE = dict.fromkeys(
     ["icelake-server", "sapphirerapids", "emeraldrapids", "graniterapids"],
     "skylake-avx512",

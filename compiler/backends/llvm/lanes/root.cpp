@@ -22,8 +22,8 @@ bool has_estimate(const Lanes& lanes) {
     return has_avx512(lanes) && lanes.width() > 1;
 }
 
-/// The powers of e = 1 - x y² that are kept of 1/√(1 - e).
-enum class Order : std::uint8_t { Second = 1, Third = 2 };
+/// A step leaves e² of a residual e, or e³.
+enum class Order : std::uint8_t { Second, Third };
 
 /// Returns 1/√x from y, whose residual is e = 1 - x y².
 Value* corrected(const Lanes& lanes, Value* y, Value* e, Order order) {

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shutil
 import subprocess
@@ -56,6 +57,7 @@ def _output(command: list[str], text: str = "") -> str:
     ).stdout
 
 
+@functools.cache
 def _processor(tool: str) -> list[str]:
     host = HOST.search(_output([tool, "--version"]))
     return [f"-mcpu={LIKE[host[1]]}"] if host and host[1] in LIKE else []

@@ -41,22 +41,10 @@ Factors combine(Factors a, Factors b, Op op) {
     return a;
 }
 
-/// Returns 1/r^n of a root r = √u of pairs; nothing of what is no root.
-ValueId inverse_power(R& r, ValueId root, std::int64_t n) {
-    if (!r.is(root, Op::Sqrt) || r.axes(root) != Axes::IJ)
-        return no;
-    const ValueId inverse = r.make(Op::Rsqrt, {r.in(root)});
-    return n == 1 ? inverse : r.make_power(inverse, n);
-}
-
 /// Rewrites a/√u as a (1/√u), which needs no division.
 void invert_roots(R& r, Factors& factors) {
     std::erase_if(factors.denominators, [&](ValueId divisor) {
-        const Node power = r.node(divisor);
-        const bool is_power = power.op == Op::IntPow && power.first > 0;
-        const ValueId inverse =
-            is_power ? inverse_power(r, power.operands[0], power.first)
-                     : inverse_power(r, divisor, 1);
+        const ValueId inverse = with_root(r, divisor, Op::Sqrt, Op::Rsqrt);
         if (inverse != no)
             factors.numerators.push_back(inverse);
         return inverse != no;
@@ -75,9 +63,10 @@ ValueId product(R& r, const Node& n) {
 }
 
 ValueId negative_power(R& r, const Node& n) {
-    return n.first < 0 && !r.is_value_exact()
-               ? inverse_power(r, n.operands[0], -n.first)
-               : no;
+    if (n.first >= 0 || r.is_value_exact())
+        return no;
+    const ValueId inverse = with_root(r, n.operands[0], Op::Sqrt, Op::Rsqrt);
+    return inverse == no ? no : r.make_power(inverse, -n.first);
 }
 
 ValueId exponential(R& r, const Node& n) {

@@ -230,4 +230,14 @@ ValueId scaled(Rewriter& rewriter, ValueId value, ValueId scale, int depth) {
     return rewriter.make_plain(node.op, {a, b});
 }
 
+ValueId with_root(Rewriter& rewriter, ValueId value, Op from, Op to) {
+    const Node power = rewriter.node(value);
+    const bool is_power = power.op == Op::IntPow && power.first > 0;
+    const ValueId root = is_power ? power.operands[0] : value;
+    if (!rewriter.is(root, from) || rewriter.axes(root) != Axes::IJ)
+        return no_value;
+    const ValueId other = rewriter.make(to, {rewriter.in(root)});
+    return is_power ? rewriter.make_power(other, power.first) : other;
+}
+
 } // namespace tilefold::ir

@@ -44,4 +44,8 @@ ValueId scaled(Rewriter& rewriter, ValueId value, ValueId scale, int depth = 8);
 /// is {}, {i}, {j}, {i,j}, then by number.
 bool comes_before(const Rewriter& rewriter, ValueId a, ValueId b);
 
+/// Returns to(u) for from(u), and to(u)^n for from(u)^n, of a root u of pairs
+/// and an n above 0; no_value for any other value.
+ValueId with_root(Rewriter& rewriter, ValueId value, Op from, Op to);
+
 } // namespace tilefold::ir

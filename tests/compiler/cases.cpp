@@ -169,6 +169,7 @@ constexpr Case canonical_rules[] = {
     {"quotient by a power of a root", "sum_j b_j*(y_j-x_i)/(2*|x_i-y_j|^3)", "x f32[3], y f32[3], b f32"},
     {"negative power of a root", "sum_j exp(-|x_i-y_j|)*|x_i-y_j|^-5", "x f32[3], y f32[3]"},
     {"a root on one axis is a factor", "max_j (x_i·y_j/sqrt(a_j))", "x f32[3], y f32[3], a f32"},
+    {"an inverse root on one axis stays one", "max_j (x_i·y_j * rsqrt(a_j))", "x f32[3], y f32[3], a f32"},
     {"quotient by a root under floor", "max_j floor(1/|x_i-y_j|)", "x f32[3], y f32[3]"},
     {"scores gather their factors", "softmax_j(x_i·y_j/√3, b_j)", "x f32[3], y f32[3], b f32"},
 };

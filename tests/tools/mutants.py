@@ -458,9 +458,9 @@ MUTANTS = [
     ),
     Mutant(
         "a quotient by a power of a root is one by the root",
-        "compiler/passes/canonicalise.cpp",
-        "return n == 1 ? inverse : r.make_power(inverse, n);",
-        "return inverse;",
+        "compiler/passes/products.cpp",
+        "return is_power ? rewriter.make_power(other, power.first) : other;",
+        "return other;",
         "test_compiler",
         "Passes*",
     ),

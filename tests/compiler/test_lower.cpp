@@ -303,6 +303,18 @@ TEST(Lower, NothingOverlapsInScratch) {
 
 /// Prepare would copy it for each call. A table that is small is copied, for
 /// its layout is known then; and one of which more than elements is read.
+TEST(Lower, ATileOfColumnsBoundsAListByMoreGroupsThanItHasPlaces) {
+    const auto columns = [](std::int64_t k, std::int64_t tile) {
+        return SmallestListSizes{k}.columns_of_bound(tile);
+    };
+    EXPECT_EQ(columns(10, 256), 8);
+    EXPECT_EQ(columns(10, 60), 4);
+    EXPECT_EQ(columns(10, 30), 2);
+    EXPECT_EQ(columns(10, 16), 1);
+    EXPECT_EQ(columns(64, 256), 2);
+    EXPECT_EQ(columns(65, 1 << 20), 1);
+}
+
 TEST(Lower, ALargeTableIsReadInPlace) {
     const auto count = [](const char* formula, const char* arguments) {
         return lowered({"", formula, arguments}).placement.in_place.size();

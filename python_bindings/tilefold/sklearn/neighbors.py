@@ -452,7 +452,7 @@ def nearest(kernel: Kernel, count: int, with_values: bool) -> tuple[Any, Any]:
         return _nearest_by_blocks(kernel, count)
     if with_values:
         values, places = kernel.topk(count, axis=1, largest=False)
-        if np.isnan(as_numpy(values)).any():
+        if np.isnan(as_numpy(values)[..., -1]).any():  # where NaN comes last
             raise ValueError("the metric is NaN for some pairs of points")
     else:
         values, places = None, kernel.argkmin(count, axis=1)

@@ -96,6 +96,9 @@ private:
         case MonoidFamily::List:
             reduction.by_column_tiles = true;
             reduction.list_vectors = vectors_of_lists(node.third);
+            reduction.columns_of_bound =
+                SmallestListSizes{node.third}.columns_of_bound(
+                    plan_.column_tile);
             return;
         case MonoidFamily::UserDefined:
             return;
@@ -133,6 +136,16 @@ void add_slots(WidthOffset& end, const LoweredReduction& reduction) {
 
 std::int64_t SmallestListSizes::many() const {
     return std::clamp<std::int64_t>(k / 12 * together, 12, 60);
+}
+
+int SmallestListSizes::columns_of_bound(std::int64_t column_tile) const {
+    constexpr std::int64_t most_places = 64;
+    constexpr std::int64_t most_columns = 8;
+    if (k > most_places)
+        return 1;
+    const std::int64_t columns = 2 * column_tile / (3 * k);
+    return int(std::bit_floor(
+        std::uint64_t(std::clamp<std::int64_t>(columns, 1, most_columns))));
 }
 
 std::int64_t weight_vectors(const Plan& plan) {

@@ -9,7 +9,6 @@
 #include "compiler/backends/llvm/monoids/smallest_lists.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace tilefold::llvm_backend {
 namespace {
@@ -25,7 +24,7 @@ public:
     void start(Tile& tile) override {
         for (int r = 0; r < tile.rows; ++r) {
             lists_.start(tile, r);
-            forget_passed(tile, r);
+            empty_queue(tile, r);
         }
     }
 
@@ -50,7 +49,7 @@ public:
                             [&] { lists_.settle(tile, r); });
             tile.lanes.when(lists_.is_short(tile, r), [&] {
                 lists_.bring_back(tile, r);
-                if (k_ <= most_bounded)
+                if (lowered_.columns_of_bound > 1)
                     find_bound(tile, r);
                 lists_.read(tile, r);
             });
@@ -82,7 +81,8 @@ public:
         note(tile, r, tile.lanes.constant(1));
     }
     void forget_passed(Tile& tile, int r) override {
-        tile.lanes.b.CreateStore(tile.lanes.constant(0), length(tile, r));
+        lists_.take_noted(tile, r);
+        empty_queue(tile, r);
     }
 
     void finish_tile(Tile& tile) override {
@@ -122,7 +122,7 @@ private:
     /// places are at most the worst of so many minima of groups.
     void find_bound(Tile& tile, int r) {
         auto& b = tile.lanes.b;
-        const int group = group_size();
+        const int group = lowered_.columns_of_bound;
         Value* whole = b.CreateSub(tile.end, tile.lanes.constant(group - 1));
         tile.lanes.loop(tile.first, whole, tile.lanes.constant(group),
                         [&](Value* column) {
@@ -132,11 +132,6 @@ private:
                             });
                         });
         lists_.bound_by_worst(tile, r);
-    }
-    /// Columns of a group, of which there are then more than places.
-    int group_size() const {
-        return int(std::bit_floor(std::clamp<std::uint64_t>(
-            2 * most_bounded / std::uint64_t(k_), 2, 8)));
     }
 
     /// Queues `count` columns from `column` on, if `better`, an i1, holds.
@@ -156,6 +151,9 @@ private:
         return b.CreateSExt(
             b.CreateLoad(b.getInt32Ty(), queue_place(tile, r, number)),
             b.getInt64Ty());
+    }
+    void empty_queue(Tile& tile, int r) {
+        tile.lanes.b.CreateStore(tile.lanes.constant(0), length(tile, r));
     }
     void take_queue(Tile& tile, int r) {
         auto& b = tile.lanes.b;
@@ -192,8 +190,6 @@ private:
     }
 
     static constexpr int together = SmallestLists::together;
-    /// Minima of groups bound lists of at most so many places.
-    static constexpr std::int64_t most_bounded = 64;
     static constexpr int count_bits = 3;
 
     /// A variable that is loaded and stored.

@@ -15,6 +15,7 @@ void SmallestLists::start(Tile& tile, int r) {
     set(tile, bound, r,
         tile.lanes.number(real_, std::numeric_limits<double>::quiet_NaN()));
     forget_candidates(tile, r);
+    forget_noted(tile);
     read(tile, r);
 }
 
@@ -99,28 +100,78 @@ void SmallestLists::bound_by_worst(Tile& tile, int r) {
 void SmallestLists::note(Tile& tile, int r, const std::vector<Value*>& values,
                          Value* count) {
     auto& b = tile.lanes.b;
+    Value* group = get(tile, noted_groups, 0);
     std::vector<Value*> better;
     for (Value* x : values) {
         const auto number = std::int64_t(better.size());
         b.CreateAlignedStore(
             x,
-            tile.lanes.byte_offset(values_of_columns(tile),
+            tile.lanes.byte_offset(group_values(tile, group),
                                    number * vector_bytes(tile)),
             alignment(tile));
         better.push_back(is_better(tile, r, x));
     }
     constexpr std::int64_t bits = 64;
-    Value* cells = tile.lanes.bits(llvm::concatenateVectors(b, better));
     Value* lanes = b.CreateMul(count, tile.lanes.constant(tile.lanes.width()));
     Value* there = b.CreateLShr(tile.lanes.constant(-1),
                                 b.CreateSub(tile.lanes.constant(bits), lanes));
-    tile.lanes.each_bit(b.CreateAnd(cells, there),
-                        [&](Value* cell) { note_cell(tile, r, cell); });
-    take_many(tile, r);
+    Value* found = b.CreateAnd(
+        tile.lanes.bits(llvm::concatenateVectors(b, better)), there);
+    b.CreateStore(found, group_field(tile, cells, group));
+    b.CreateStore(tile.column, group_field(tile, first_column, group));
+    Value* has_any = b.CreateICmpNE(found, tile.lanes.constant(0));
+    group = b.CreateAdd(group, b.CreateZExt(has_any, b.getInt64Ty()));
+    set(tile, noted_groups, 0, group);
+    set(tile, noted_cells, 0,
+        b.CreateAdd(get(tile, noted_cells, 0),
+                    b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, found)));
+    tile.lanes.when(
+        b.CreateICmpEQ(group, tile.lanes.constant(SmallestListSizes::groups)),
+        [&] { take_noted(tile, r); });
 }
 
-/// Notes a cell; `cell` counts the lanes of the tile's columns.
-void SmallestLists::note_cell(Tile& tile, int r, Value* cell) {
+/// Visits the cells of all groups by one loop: which group a cell belongs to is
+/// computed, not branched on. After the last cell the next group is looked at,
+/// too, of which nothing is used.
+void SmallestLists::take_noted(Tile& tile, int r) {
+    auto& b = tile.lanes.b;
+    Value* zero = tile.lanes.constant(0);
+    Value* one = tile.lanes.constant(1);
+    const auto cells_of = [&](Value* group) {
+        return b.CreateLoad(b.getInt64Ty(), group_field(tile, cells, group));
+    };
+    Value* group_at = tile.lanes.variable(b.getInt64Ty());
+    Value* left_at = tile.lanes.variable(b.getInt64Ty());
+    b.CreateStore(zero, group_at);
+    b.CreateStore(cells_of(zero), left_at);
+    tile.lanes.loop(zero, get(tile, noted_cells, 0), one, [&](Value*) {
+        Value* group = b.CreateLoad(b.getInt64Ty(), group_at);
+        Value* left = b.CreateLoad(b.getInt64Ty(), left_at);
+        Value* next =
+            b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, b.getTrue());
+        left = b.CreateAnd(left, b.CreateSub(left, one));
+        Value* is_last = b.CreateICmpEQ(left, zero);
+        Value* following =
+            b.CreateAdd(group, b.CreateZExt(is_last, b.getInt64Ty()));
+        Value* cells_left = b.CreateSelect(is_last, cells_of(following), left);
+        llvm::cast<llvm::Instruction>(cells_left)
+            ->setMetadata(llvm::LLVMContext::MD_unpredictable,
+                          llvm::MDNode::get(b.getContext(), {}));
+        b.CreateStore(cells_left, left_at);
+        b.CreateStore(following, group_at);
+        take_cell(tile, r, group, next);
+        take_many(tile, r);
+    });
+    forget_noted(tile);
+}
+
+void SmallestLists::forget_noted(Tile& tile) {
+    set(tile, noted_groups, 0, tile.lanes.constant(0));
+    set(tile, noted_cells, 0, tile.lanes.constant(0));
+}
+
+/// Makes a candidate of a cell, which counts the lanes of a group's columns.
+void SmallestLists::take_cell(Tile& tile, int r, Value* group, Value* cell) {
     auto& b = tile.lanes.b;
     const std::int64_t size = std::int64_t(size_of(real_));
     const std::int64_t width = tile.lanes.width();
@@ -129,9 +180,11 @@ void SmallestLists::note_cell(Tile& tile, int r, Value* cell) {
         return tile.lanes.at(vector, lane, 0, size);
     };
     Value* x = b.CreateLoad(
-        element(tile), tile.lanes.at(values_of_columns(tile), cell, 0, size));
-    Value* column = b.CreateAdd(b.CreateUDiv(cell, tile.lanes.constant(width)),
-                                tile.column);
+        element(tile), tile.lanes.at(group_values(tile, group), cell, 0, size));
+    Value* first =
+        b.CreateLoad(b.getInt64Ty(), group_field(tile, first_column, group));
+    Value* column =
+        b.CreateAdd(b.CreateUDiv(cell, tile.lanes.constant(width)), first);
     Value* count_at = of_lane(counts(tile, r));
     Value* count =
         b.CreateSExt(b.CreateLoad(element(tile), count_at), b.getInt64Ty());
@@ -296,9 +349,19 @@ llvm::Align SmallestLists::alignment(Tile& tile) const {
 Value* SmallestLists::counts(Tile& tile, int r) const {
     return address(tile, keys, r, {0, tile.lanes.constant(k_ + sizes_.room())});
 }
-Value* SmallestLists::values_of_columns(Tile& tile) const {
-    return tile.lanes.byte_offset(counts(tile, 0),
-                                  tile.rows * vector_bytes(tile));
+/// Returns where the values of a noted group's columns lie.
+Value* SmallestLists::group_values(Tile& tile, Value* group) const {
+    Value* first =
+        tile.lanes.byte_offset(counts(tile, 0), tile.rows * vector_bytes(tile));
+    return tile.lanes.at(first, group, 0, together * vector_bytes(tile));
+}
+Value* SmallestLists::group_field(Tile& tile, GroupField field, Value* group) {
+    llvm::Type* number = tile.lanes.b.getInt64Ty();
+    Value*& known = group_fields_[field];
+    if (!known)
+        known = tile.lanes.variable(
+            llvm::ArrayType::get(number, SmallestListSizes::groups + 1));
+    return tile.lanes.at(known, group, 0, sizeof(std::int64_t));
 }
 Value* SmallestLists::memory_after(Tile& tile) const {
     return tile.lanes.byte_offset(tile.list, tile.rows * sizes_.vectors() *
@@ -323,9 +386,18 @@ llvm::Type* SmallestLists::real(Tile& tile) const {
 
 llvm::Type* SmallestLists::type_of(Tile& tile, Register which) const {
     auto& b = tile.lanes.b;
-    return which == most      ? b.getInt64Ty()
-           : which == has_new ? b.getInt1Ty()
-                              : real(tile);
+    switch (which) {
+    case threshold:
+    case bound:
+        return real(tile);
+    case has_new:
+        return b.getInt1Ty();
+    case most:
+    case noted_groups:
+    case noted_cells:
+        return b.getInt64Ty();
+    }
+    __builtin_unreachable();
 }
 Value* SmallestLists::variable(Tile& tile, Register which, int r) {
     Value*& known = variables_[{which, r}];

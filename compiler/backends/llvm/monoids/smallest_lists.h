@@ -7,8 +7,9 @@
 //
 // Over a panel, lists are integers of the computing dtype's size: keys, which
 // sort as the values do (numbers, NaN, empty), and codes: the column in the
-// panel, or -1 - p for what was in place p of the state. What is better than
-// the worst is noted as a candidate, of that lane alone; when a lane has many,
+// panel, or -1 - p for what was in place p of the state. Groups of columns are
+// noted with their cells, a lane of a column each, that are better than the
+// worst. These become candidates, of that lane alone; when a lane has many,
 // those of all lanes sink into their lists together. Mostly one lane of a
 // column is better, and then stands beside other columns of other lanes.
 #pragma once
@@ -56,9 +57,12 @@ public:
     /// values, that are better.
     void note(Tile& tile, int r, const std::vector<llvm::Value*>& values,
               llvm::Value* count);
+    /// Makes candidates of all that is noted, before another row vector's
+    /// columns are, or any list is asked.
+    void take_noted(Tile& tile, int r);
     /// Notes a value in every lane that belongs to no column.
     void note_in_all_lanes(Tile& tile, int r, llvm::Value* x);
-    /// Sinks all that is noted into the lists.
+    /// Sinks all candidates into the lists.
     void settle(Tile& tile, int r);
     /// Fills the lists with values of no columns, as many as there are places,
     /// which bound what is looked for. The lists are to be read again.
@@ -68,8 +72,19 @@ private:
     enum Part : int { keys, codes };
     /// `threshold` is what a value must be less than, `bound` the same while
     /// there are empty places, `most` the number of candidates of the lane
-    /// that has most, `has_new` whether lists have any.
-    enum Register : int { threshold, bound, most, has_new };
+    /// that has most, `has_new` whether lists have any; `noted_groups` and
+    /// `noted_cells` are how many were noted, of one row vector at a time.
+    enum Register : int {
+        threshold,
+        bound,
+        most,
+        has_new,
+        noted_groups,
+        noted_cells
+    };
+    /// Of each noted group: a bit for each cell that is better, and the first
+    /// column.
+    enum GroupField : int { cells, first_column };
     struct Candidate {
         llvm::Value *key, *code;
     };
@@ -92,13 +107,15 @@ private:
     Component last_place(Tile& tile) const;
     Component candidate(Tile& tile, llvm::Value* number) const;
     llvm::Value* counts(Tile& tile, int r) const;
-    llvm::Value* values_of_columns(Tile& tile) const;
     llvm::Type* type_of(Tile& tile, Register which) const;
     llvm::Value* variable(Tile& tile, Register which, int r);
     llvm::Value* get(Tile& tile, Register which, int r);
     void set(Tile& tile, Register which, int r, llvm::Value* value);
 
-    void note_cell(Tile& tile, int r, llvm::Value* cell);
+    llvm::Value* group_values(Tile& tile, llvm::Value* group) const;
+    llvm::Value* group_field(Tile& tile, GroupField field, llvm::Value* group);
+    void take_cell(Tile& tile, int r, llvm::Value* group, llvm::Value* cell);
+    void forget_noted(Tile& tile);
     /// Whether a lane has more candidates than `count`.
     llvm::Value* has_more(Tile& tile, int r, std::int64_t count);
     void take_many(Tile& tile, int r);
@@ -112,6 +129,7 @@ private:
     SmallestListSizes sizes_;
     DType real_;
     std::map<std::pair<Register, int>, llvm::Value*> variables_;
+    std::map<GroupField, llvm::Value*> group_fields_;
 };
 
 } // namespace tilefold::llvm_backend

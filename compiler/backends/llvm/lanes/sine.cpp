@@ -1,8 +1,10 @@
 // compiler/backends/llvm/lanes/sine.cpp - sin x and cos x, of float32 in
 // double, and tan x.
 //
-//   sin x = (-1)^n sin r,  n = rint(x/pi),        r = x - n pi
-//   cos x = (-1)^n sin r,  n = rint(x/pi + 1/2),  r = x - (n - 1/2) pi
+//   sin x = (-1)^n sin r,  cos x = (-1)^n cos r,  n = rint(x/pi), r = x - n pi
+//
+// cos r is (pi²/4 - r²) q(r²), so that near its zeros, too, it has all bits; a
+// sine and a cosine of one x share the reduction and the sign.
 //
 // Double has the bits that the difference and the polynomial need, so that 13
 // operations are right to 0.6 ulp, the sign of 0 included. SLEEF's of 0.9 ulp,
@@ -39,6 +41,11 @@ constexpr double magic = 0x1.8p52;
 constexpr std::array<double, 4> odd{-0x1.55554bc82c016p-3, 0x1.110ed37e708dap-7,
                                     -0x1.9f6ffe8b33f80p-13,
                                     0x1.5dbdeb3b6c3eap-19};
+/// cos r = (pi²/4 - r²) q(r²): the same, 1e-9.
+constexpr std::array<double, 5> even{
+    0x1.9f02f61b5628fp-2, -0x1.3a76a04914952p-5, 0x1.5c78de1bb056ap-10,
+    -0x1.94721b3a0fa95p-16, 0x1.14f1a038418f9p-22};
+constexpr double square_of_half_pi = 0x1.3bd3cc9be45dep+1;
 
 Value* near_sine(Lanes& lanes, Value* narrow, bool is_cosine) {
     auto& b = lanes.b;
@@ -46,24 +53,26 @@ Value* near_sine(Lanes& lanes, Value* narrow, bool is_cosine) {
         return lanes.number(DType::F64, value);
     };
     Value* x = lanes.as(DType::F64, narrow);
-    Value* turns =
-        is_cosine ? b.CreateFAdd(lanes.fma(x, number(inverse_pi), number(0.5)),
-                                 number(magic))
-                  : lanes.fma(x, number(inverse_pi), number(magic));
+    Value* turns = lanes.fma(x, number(inverse_pi), number(magic));
     Value* n = b.CreateFSub(turns, number(magic));
-    if (is_cosine)
-        n = b.CreateFSub(n, number(0.5));
     Value* r = lanes.fma(n, number(-pi_high), x);
     r = lanes.fma(n, number(-pi_low), r);
     Value* square = b.CreateFMul(r, r);
-    Value* p = number(odd.back());
-    for (std::size_t k = odd.size() - 1; k-- > 0;)
-        p = lanes.fma(p, square, number(odd[k]));
-    Value* sine = b.CreateFMul(r, lanes.fma(p, square, number(1)));
+    const auto sine_of_r = [&] {
+        Value* p = horner(lanes, odd, square);
+        return b.CreateFMul(r, lanes.fma(p, square, number(1)));
+    };
+    const auto cosine_of_r = [&] {
+        Value* from_zero =
+            lanes.fma(b.CreateFNeg(r), r, number(square_of_half_pi));
+        return b.CreateFMul(from_zero, horner(lanes, even, square));
+    };
+    Value* of_r = is_cosine ? cosine_of_r() : sine_of_r();
     llvm::Type* bits = lanes.type(DType::I64);
     Value* sign = b.CreateShl(b.CreateBitCast(turns, bits), 63);
-    sine = b.CreateXor(b.CreateBitCast(sine, bits), sign);
-    return lanes.as(DType::F32, b.CreateBitCast(sine, lanes.type(DType::F64)));
+    Value* signed_bits = b.CreateXor(b.CreateBitCast(of_r, bits), sign);
+    return lanes.as(DType::F32,
+                    b.CreateBitCast(signed_bits, lanes.type(DType::F64)));
 }
 
 /// F64: x = n pi/2 + r + l, n pi/2 in three parts (Cody and Waite), and of both

@@ -18,18 +18,19 @@ namespace {
 
 constexpr int register_bytes = 64, usual_rounding = 4;
 
-/// Emits an instruction of one register, all lanes of which count. Behind x
-/// come `more`, what lanes keep that do not count, the mask, and for most of
-/// them the rounding.
-Value* unmasked(const Lanes& lanes, ID single, ID wide, Value* x,
+/// Emits an instruction of registers, all lanes of which count. Behind
+/// `operands` come `more`, what lanes keep that do not count, the mask, and for
+/// most of them the rounding.
+Value* unmasked(const Lanes& lanes, ID single, ID wide,
+                const std::vector<Value*>& operands,
                 std::initializer_list<Value*> more = {}, bool rounds = true) {
     auto& b = lanes.b;
-    const DType dtype = lanes.dtype_of(x);
+    const DType dtype = lanes.dtype_of(operands.front());
     const int width = register_bytes / int(size_of(dtype));
-    return by_registers(b, x, width, [&](Value* part) {
-        std::vector<Value*> arguments = {part};
+    return by_registers(b, operands, width, [&](std::vector<Value*> arguments) {
+        llvm::Type* type = arguments.front()->getType();
         arguments.insert(arguments.end(), more);
-        arguments.push_back(llvm::Constant::getNullValue(part->getType()));
+        arguments.push_back(llvm::Constant::getNullValue(type));
         arguments.push_back(
             llvm::ConstantInt::getAllOnesValue(b.getIntNTy(unsigned(width))));
         if (rounds)
@@ -43,24 +44,43 @@ Value* unmasked(const Lanes& lanes, ID single, ID wide, Value* x,
 
 Value* exponent_of(const Lanes& lanes, Value* x) {
     return unmasked(lanes, llvm::Intrinsic::x86_avx512_mask_getexp_ps_512,
-                    llvm::Intrinsic::x86_avx512_mask_getexp_pd_512, x);
+                    llvm::Intrinsic::x86_avx512_mask_getexp_pd_512, {x});
 }
 
-Value* mantissa_of(const Lanes& lanes, Value* x) {
-    constexpr int from_three_quarters = 3, nan_of_negative = 3 << 2;
+namespace {
+
+/// An interval of mantissas, with NaN for negative numbers.
+enum class Mantissas { FromOne = 3 << 2, FromThreeQuarters = 3 << 2 | 3 };
+
+Value* mantissa_in(const Lanes& lanes, Value* x, Mantissas mantissas) {
     return unmasked(lanes, llvm::Intrinsic::x86_avx512_mask_getmant_ps_512,
-                    llvm::Intrinsic::x86_avx512_mask_getmant_pd_512, x,
-                    {lanes.b.getInt32(from_three_quarters | nan_of_negative)});
+                    llvm::Intrinsic::x86_avx512_mask_getmant_pd_512, {x},
+                    {lanes.b.getInt32(std::uint32_t(mantissas))});
+}
+
+} // namespace
+
+Value* mantissa_of(const Lanes& lanes, Value* x) {
+    return mantissa_in(lanes, x, Mantissas::FromThreeQuarters);
+}
+
+Value* mantissa_from_one(const Lanes& lanes, Value* x) {
+    return mantissa_in(lanes, x, Mantissas::FromOne);
 }
 
 Value* inverse_estimate(const Lanes& lanes, Value* x) {
     return unmasked(lanes, llvm::Intrinsic::x86_avx512_rcp14_ps_512,
-                    llvm::Intrinsic::x86_avx512_rcp14_pd_512, x, {}, false);
+                    llvm::Intrinsic::x86_avx512_rcp14_pd_512, {x}, {}, false);
 }
 
 Value* inverse_root_estimate(const Lanes& lanes, Value* x) {
     return unmasked(lanes, llvm::Intrinsic::x86_avx512_rsqrt14_ps_512,
-                    llvm::Intrinsic::x86_avx512_rsqrt14_pd_512, x, {}, false);
+                    llvm::Intrinsic::x86_avx512_rsqrt14_pd_512, {x}, {}, false);
+}
+
+Value* times_power_of_two(const Lanes& lanes, Value* x, Value* n) {
+    return unmasked(lanes, llvm::Intrinsic::x86_avx512_mask_scalef_ps_512,
+                    llvm::Intrinsic::x86_avx512_mask_scalef_pd_512, {x, n});
 }
 
 /// By a step of Newton's.

@@ -17,6 +17,11 @@ llvm::Value* exponent_of(const Lanes& lanes, llvm::Value* x);
 /// Emits x 2^-n, from 3/4 to 3/2, of a positive x; 1 of 0 and infinity; NaN of
 /// a negative number.
 llvm::Value* mantissa_of(const Lanes& lanes, llvm::Value* x);
+/// Emits the same, from 1 to 2.
+llvm::Value* mantissa_from_one(const Lanes& lanes, llvm::Value* x);
+/// Emits x 2^⌊n⌋ of a number n, rounded once: infinity or 0 out of range.
+llvm::Value* times_power_of_two(const Lanes& lanes, llvm::Value* x,
+                                llvm::Value* n);
 /// Emits 1/x to 14 digits; 0 where it is below the normal numbers.
 llvm::Value* inverse_estimate(const Lanes& lanes, llvm::Value* x);
 /// Emits 1/√x to 14 digits; infinity of 0, 0 of infinity.

@@ -33,13 +33,14 @@ Value* PowerOfMagnitude::held(Value* x, double least, double most) {
 
 PowerOfMagnitude::Multiple
 PowerOfMagnitude::multiple_of(const NumberPair& z, double magic, double most) {
-    Value* shifted = lanes_.smaller(
-        number(magic + most),
-        b().CreateFAdd(b().CreateFAdd(z.high, z.low), number(magic)));
+    Value* shifted =
+        b().CreateFAdd(b().CreateFAdd(z.high, z.low), number(magic));
+    if (std::isfinite(most))
+        shifted = lanes_.smaller(number(magic + most), shifted);
     Value* nearest = b().CreateFSub(shifted, number(magic));
     Value* f = b().CreateFAdd(b().CreateFSub(z.high, nearest), z.low);
     const DType words = range_.dtype == DType::F64 ? DType::I64 : DType::I32;
-    return {b().CreateBitCast(shifted, lanes_.type(words)), f};
+    return {b().CreateBitCast(shifted, lanes_.type(words)), nearest, f};
 }
 
 namespace {

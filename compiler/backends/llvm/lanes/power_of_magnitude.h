@@ -7,6 +7,7 @@
 
 #include "compiler/backends/llvm/lanes/number_pair.h"
 
+#include <cmath>
 #include <memory>
 
 namespace tilefold::llvm_backend {
@@ -43,14 +44,20 @@ protected:
     /// Returns e, the exponent of a, or what makes the logarithm of 0,
     /// infinity or NaN of it.
     llvm::Value* exponent_of(llvm::Value* a, llvm::Value* e);
+    /// The same of an exponent that is infinite for 0 and infinity.
+    llvm::Value* held_exponent(llvm::Value* e) {
+        return held(e, -range_.beyond, range_.beyond);
+    }
     llvm::Value* held(llvm::Value* x, double least, double most);
     /// z as the nearest multiple of a power of two, but at most `most`, and f.
     struct Multiple {
         llvm::Value* bits; ///< the lowest ones count the powers
-        llvm::Value* f;    ///< z less the multiple
+        llvm::Value* nearest;
+        llvm::Value* f; ///< z less the multiple
     };
     /// `magic`: a sum with it has no smaller bits than the power.
-    Multiple multiple_of(const NumberPair& z, double magic, double most);
+    Multiple multiple_of(const NumberPair& z, double magic,
+                         double most = INFINITY);
     llvm::IRBuilder<>& b() { return lanes_.b; }
     llvm::Value* number(double value) {
         return lanes_.number(range_.dtype, value);

@@ -5,6 +5,7 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include <functional>
+#include <vector>
 
 namespace tilefold::llvm_backend {
 
@@ -13,5 +14,10 @@ namespace tilefold::llvm_backend {
 llvm::Value*
 by_registers(llvm::IRBuilder<>& b, llvm::Value* x, int width,
              const std::function<llvm::Value*(llvm::Value*)>& of_register);
+/// The same of several vectors of one length.
+llvm::Value* by_registers(
+    llvm::IRBuilder<>& b, const std::vector<llvm::Value*>& operands, int width,
+    const std::function<llvm::Value*(const std::vector<llvm::Value*>&)>&
+        of_registers);
 
 } // namespace tilefold::llvm_backend

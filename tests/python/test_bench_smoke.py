@@ -12,10 +12,19 @@ import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from bench import catalogue, goals, plots, report, roofline_library, tables
+from bench import (
+    catalogue,
+    function_limits,
+    goals,
+    plots,
+    report,
+    roofline_library,
+    tables,
+)
 from bench.calibration import Sample
 from bench.case import Absent, Measured
 from bench.command import absences, main
+from bench.functions import FUNCTIONS
 from bench.port_bound import cycles_of_vector
 from bench.regression import LIMITS, ratio_of
 from bench.rounds import Track
@@ -368,3 +377,26 @@ def test_a_missing_library_names_the_cure(tmp_path, monkeypatch):
     monkeypatch.setattr(roofline_library, "ROOT", tmp_path)
     with pytest.raises(Absent, match="tilefold bench then builds it"):
         roofline_library.load()
+
+
+def test_each_function_but_exp_has_a_limit_beside_it():
+    limits = function_limits.read_limits()
+    assert [limit[:2] for limit in limits] == [
+        (name, dtype)
+        for dtype in ("float32", "float64")
+        for name in FUNCTIONS
+        if name != "exp"
+    ]
+    assert all(limit.most >= 1 for limit in limits)
+
+
+def test_a_function_that_is_slow_or_wrong_misses_its_limit(monkeypatch):
+    monkeypatch.setattr(function_limits, "POINTS", 100)
+    slow = function_limits.FunctionLimit("log", "float32", 1e-9)
+    monkeypatch.setattr(function_limits, "read_limits", lambda: [slow])
+    ((limit, said),) = function_limits.checked()
+    assert str(limit) == "log of float32"
+    assert said.endswith("times the time of exp, at most 1e-09")
+    monkeypatch.setitem(function_limits.TOLERANCES, "float32", 0)
+    ((_, said),) = function_limits.checked()
+    assert said.startswith("log of float32 is off by ")

@@ -163,13 +163,31 @@ def call(formula: Any, /, *positional: Any, **keywords: Any) -> Any:
     return framework.call(formula, **arguments)
 
 
+# The frameworks of a type's values, of types that will have no others: an
+# unknown library's may, once it is loaded.
+_OF_TYPE: dict[type, tuple[Framework, ...]] = {}
+
+
+def _frameworks_of(value: Any) -> tuple[Framework, ...]:
+    """Those that hold the value."""
+    kind = type(bare(value))
+    found = _OF_TYPE.get(kind)
+    if found is None:
+        found = tuple(each for each in _loaded() if each.holds([value]))
+        if found or kind.__module__ in {"builtins", "numpy"}:
+            _OF_TYPE[kind] = found
+    return found
+
+
 def _one_holding(arguments: dict[str, Any]) -> Framework | None:
     """The framework of all tensors among the arguments."""
-    given = list(arguments.values())
-    found = [each for each in _loaded() if each.holds(given)]
-    if len(found) > 1:
-        _refuse_two(arguments, found)
-    return found[0] if found else None
+    one = None
+    for value in arguments.values():
+        for found in _frameworks_of(value):
+            if one is not None and found is not one:
+                _refuse_two(arguments, [one, found])
+            one = found
+    return one
 
 
 def _refuse_two(arguments: dict[str, Any], found: list[Framework]) -> None:

@@ -17,7 +17,6 @@ from tilefold.torch.evaluate import (
     as_tensors,
     evaluate,
     is_watched,
-    refuse_nested,
 )
 from tilefold.torch.records import SETTINGS, Record, array_like, spec_of
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 def call(formula: Any, /, **arguments: Any) -> Any:
     """`formula(**arguments)`, recorded."""
-    refuse_nested(arguments)
     settings: dict[str, Any] = {}
     sum_batch = None
     if not _NO_ARRAYS.isdisjoint(arguments):

@@ -66,14 +66,22 @@ def way_of(values: Iterable[Any]) -> Way:
     if is_transformed() or is_traced():
         return Way.OPERATOR
     for value in values:
-        if type(value) in PLAIN:
-            if _is_wrapped(value):
-                return Way.ALIVE
-            if value.is_meta or _is_batched(value):
-                return Way.OPERATOR
-        elif isinstance(value, torch.Tensor):
-            return Way.OPERATOR
+        way = way_of_one(value)
+        if way is not Way.GRAPH:
+            return way
     return Way.GRAPH
+
+
+def way_of_one(value: Any) -> Way:
+    """What a value asks for by itself."""
+    kind = type(value)
+    if kind is torch.Tensor or kind is torch.nn.Parameter:
+        if _is_wrapped(value):
+            return Way.ALIVE
+        if value.is_meta or value.is_nested or _is_batched(value):
+            return Way.OPERATOR
+        return Way.GRAPH
+    return Way.OPERATOR if isinstance(value, torch.Tensor) else Way.GRAPH
 
 
 def is_watched(values: Iterable[Any]) -> bool:
@@ -111,6 +119,7 @@ def evaluate(record: Record, values: Sequence[Any]) -> tuple[Any, ...]:
         return recorded(_run, record, values)
     if way is Way.ALIVE:
         return evaluate(record, unwrap_dead_wrappers(tuple(values)))
+    refuse_nested(dict(zip(record.names, values, strict=False)))
     tensors = as_tensors(values)
     return tuple(torch.ops.tilefold.call(record.spec(), tensors))
 

@@ -18,7 +18,7 @@ import functools
 import json
 import re
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import torch
 from torch import _C
@@ -32,9 +32,12 @@ from tilefold import _core
 from tilefold.torch.elements import Dense, DenseGradient
 from tilefold.torch.evaluate import (
     PLAIN,
+    Way,
     differentiates_forwards,
+    is_traced,
     is_watched,
     recorded,
+    way_of_one,
 )
 from tilefold.torch.records import (
     Record,
@@ -46,7 +49,7 @@ from tilefold.torch.records import (
 from tilefold.torch.solves import LogDeterminant, Solution, System
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 # PyTorch's library of operators has no types.
 _LIBRARY: Any = torch.library.Library("tilefold", "DEF")  # type: ignore[no-untyped-call]
@@ -223,22 +226,47 @@ def _fake(spec: str, values: Sequence[Any]) -> list[Any]:
 # ---- vmap --------------------------------------------------------------------
 
 
-def _lifted(
-    record: Record, k: int, value: Any, dim: int | None, ranks: tuple[int, int]
-) -> Any:
-    """A value with all batch dimensions, the new one before them.
+class _Lift(NamedTuple):
+    """What a call takes of values in a batch more.
 
-    `ranks`: the dimensions of all batches together before, and of this value.
+    `spaces` has for each value the dimensions of extent 1 that it needs behind
+    the new one, or None for a number that is none of the batch's; `spec` says
+    the call; `is_read_anew`: what is said of the batch from here on could have
+    been read in two ways.
     """
-    total, own = ranks
-    is_number = value.dim() - (dim is not None) == 0
-    if dim is not None:
-        value = value.movedim(dim, 0)
-    elif is_number and record.names[k] not in record.likes:
-        return value
-    else:
+
+    spec: str
+    spaces: list[int | None]
+    is_read_anew: bool
+
+
+@functools.lru_cache(maxsize=4096)
+def _lift(
+    spec: str, ranks: tuple[int, ...], dims: tuple[int | None, ...]
+) -> _Lift:
+    """Of values with so many dimensions, but for the new ones."""
+    record = record_of(spec)
+    total = _batch_rank(record, ranks)
+    spaces: list[int | None] = []
+    for k, (rank, dim) in enumerate(zip(ranks, dims, strict=True)):
+        name = record.names[k]
+        is_alone = dim is None and rank == 0 and name not in record.likes
+        own = _own_batch_rank(record, name, rank, total)
+        spaces.append(None if is_alone else total - own)
+    return _Lift(
+        _with_batch_rank(spec, total + 1),
+        spaces,
+        total > 0 and "batch_rank" not in record.settings,
+    )
+
+
+def _lifted(value: Any, dim: int | None, spaces: int) -> Any:
+    """A value with all batch dimensions, the new one before them."""
+    if dim is None:
         value = value[None]
-    for _ in range(total - own):
+    elif dim != 0:
+        value = value.movedim(dim, 0)
+    for _ in range(spaces):
         value = value.unsqueeze(1)
     return value
 
@@ -259,8 +287,21 @@ def _vmap(spec: str, values: Sequence[Any]) -> list[Any]:
     with _C._ExcludeDispatchKeyGuard(below):
         if all(dim is None for dim in dims):
             return cast("list[Any]", _CALL(spec, parts))
-        results = _mapped(spec, parts, dims, interpreter.batch_size())
+        # Below the only level, of tensors that nobody records, is the call
+        # itself, without another way through the dispatcher.
+        call = _run if level == 1 and _are_plain(parts) else _CALL
+        results = _mapped(spec, parts, dims, interpreter.batch_size(), call)
     return [functorch._add_batch_dim(result, 0, level) for result in results]
+
+
+def _are_plain(values: Sequence[Any]) -> bool:
+    """Whether their memory tells all of the values, at the outermost level."""
+    return not (
+        is_traced()
+        or differentiates_forwards()
+        or (_C.is_grad_enabled() and _C._any_requires_grad(*values))
+        or any(way_of_one(value) is not Way.GRAPH for value in values)
+    )
 
 
 def _refuse_random(record: Record) -> None:
@@ -278,30 +319,35 @@ _DRAWS = re.compile(r"\brandn?\s*\(")
 
 
 def _mapped(
-    spec: str, values: Sequence[Any], dims: Sequence[int | None], size: int
+    spec: str,
+    values: Sequence[Any],
+    dims: Sequence[int | None],
+    size: int,
+    call: Callable[[str, Sequence[Any]], list[Any]] = _CALL,
 ) -> list[Any]:
     """The rule of vmap: one more dimension of the batch, before all others."""
     record = record_of(spec)
     if isinstance(record, System):  # takes no batches
         return record.mapped(functools.partial(_CALL, spec), values, dims, size)
-    ranks = [
-        value.dim() - (dim is not None)
-        for value, dim in zip(values, dims, strict=True)
-    ]
-    total = _batch_rank(record, ranks)
-    if total > 0 and "batch_rank" not in record.settings:
-        # What is said from here on could have been read in two ways.
+    ranks = tuple(
+        [
+            value.dim() - (dim is not None)
+            for value, dim in zip(values, dims, strict=True)
+        ]
+    )
+    lift = _lift(spec, ranks, tuple(dims))
+    if lift.is_read_anew:
         record.check(_without_dimension(values, dims))
     lifted = []
     for k, (value, dim) in enumerate(zip(values, dims, strict=True)):
-        name = record.names[k]
-        own = _own_batch_rank(record, name, ranks[k], total)
-        value = _lifted(record, k, value, dim, (total, own))
-        if name in record.likes and dim is None:
-            # Its gradient is one for each of the batch, not their sum.
-            value = value.expand(size, *value.shape[1:])
+        spaces = lift.spaces[k]
+        if spaces is not None:
+            value = _lifted(value, dim, spaces)
+            if dim is None and record.names[k] in record.likes:
+                # Its gradient is one for each of the batch, not their sum.
+                value = value.expand(size, *value.shape[1:])
         lifted.append(value)
-    results = _CALL(_with_batch_rank(spec, total + 1), lifted)
+    results = call(lift.spec, lifted)
     return [
         _lowered(record, like, result, ranks)
         for like, result in zip(record.likes, results, strict=True)

@@ -91,9 +91,10 @@ class Record:
     def arguments(self, values: Sequence[Any]) -> dict[str, Any]:
         """The arguments of the call, by name."""
         arguments = dict(zip(self.names, values, strict=True))
-        for name, axes in zip(self.names, self.roles, strict=False):
-            if axes is not None:
-                arguments[name] = Role(arguments[name], axes)
+        if self.roles:
+            for name, axes in zip(self.names, self.roles, strict=False):
+                if axes is not None:
+                    arguments[name] = Role(arguments[name], axes)
         return arguments
 
     def results(self, values: Sequence[Any]) -> tuple[Any, ...]:

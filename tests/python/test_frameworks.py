@@ -55,6 +55,7 @@ def test_a_call_goes_to_the_framework_that_records(monkeypatch):
 
 def test_a_gradient_that_no_framework_records_is_refused(monkeypatch):
     monkeypatch.setattr(frameworks, "_MODULES", {})
+    monkeypatch.setattr(frameworks, "_OF_TYPE", {})
     leaf = torch.ones(3, requires_grad=True)
     with pytest.raises(tilefold.DTypeError, match="'x' requires a gradient"):
         frameworks.call(tilefold.compile("sum_j x_j"), {"y": 1}, x=leaf)

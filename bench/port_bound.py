@@ -1,9 +1,16 @@
 # bench/port_bound.py - how fast the ports of this processor let a loop be.
-"""Cycles of the innermost loop, by the model that LLVM has of the processor."""
+"""Cycles of the innermost loop, by the model that LLVM has of the processor.
+
+LLVM's own bound, of a block's reciprocal throughput, takes each port and each
+group of ports by itself. Where permutations have one port, which sums may use,
+too, no group has all of both: a bound is what any set of ports has to do alone,
+by the number of these ports.
+"""
 
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 import shutil
 import subprocess
@@ -22,6 +29,12 @@ LABEL = re.compile(r"^([\w.$]+):")
 JUMP = re.compile(r"^\s+j\w+\s+([\w.$]+)$")
 TILE = re.compile(r"row_vectors=(\d+) columns=(\d+)")
 THROUGHPUT = re.compile(r"Block RThroughput:\s+(\S+)")
+RESOURCE = re.compile(r"^\[([\d.]+)\]\s+- (\S+)$", re.MULTILINE)
+PRESSURE = re.compile(r"pressure per iteration:\n(.*)\n(.*)\n")
+#: Units that compute nothing: of addresses, loads, stores and divisions.
+OTHERS = re.compile(r"Port(2|3|4|7|8|9|11)|AGU|LSU|Load|Store|St$|FP45|Divider")
+#: A copy of a register is a new name of it, and takes no port.
+COPY = re.compile(r"^\s+vmov\w+\s+%\wmm\d+, %\wmm\d+$")
 
 
 class _Loop(NamedTuple):
@@ -44,11 +57,57 @@ def cycles_of_vector(explanation: str) -> float | None:
         return None
     text = "\n".join(body)
     # What the older processor lacks, its model does not know.
-    cycles = THROUGHPUT.search(
-        _output([tool, "--iterations=100", *_processor(tool)], text)
-    ) or THROUGHPUT.search(_output([tool, "--iterations=100"], text))
-    vectors = int(tile[1]) * int(tile[2])
-    return float(cycles[1]) / vectors if cycles else None
+    for processor in (_processor(tool), []):
+        told = _output([tool, "--iterations=100", *processor], text)
+        if whole := THROUGHPUT.search(told):
+            shared = shared_bound(_uses([tool, *processor], body))
+            vectors = int(tile[1]) * int(tile[2])
+            return max(float(whole[1]), shared) / vectors
+    return None
+
+
+def shared_bound(uses: list[dict[str, float]]) -> float:
+    """Cycles that some ports are busy with what no other port does.
+
+    Each of `uses` has an instruction's cycles by the ports that it may use.
+    """
+    ports = sorted({port for use in uses for port in use})
+    sets = itertools.chain.from_iterable(
+        itertools.combinations(ports, n + 1) for n in range(len(ports))
+    )
+    return max(
+        (
+            sum(sum(use.values()) for use in uses if use.keys() <= {*some})
+            / len(some)
+            for some in sets
+        ),
+        default=0,
+    )
+
+
+def _uses(command: list[str], body: list[str]) -> list[dict[str, float]]:
+    """What each instruction takes of the ports that compute: by itself, so that
+    it meets all of them in turn."""
+    computing = [line for line in body if not COPY.match(line)]
+    blocks = [
+        f"# LLVM-MCA-BEGIN {number}\n{line}\n# LLVM-MCA-END\n"
+        for number, line in enumerate(computing)
+    ]
+    told = _output(
+        [*command, "--iterations=100", "-instruction-info=false"],
+        "".join(blocks),
+    )
+    names = dict(RESOURCE.findall(told))
+    uses = []
+    for heads, numbers in PRESSURE.findall(told):
+        columns = re.findall(r"\[([\d.]+)\]", heads)
+        use: dict[str, float] = {}
+        for column, number in zip(columns, numbers.split(), strict=True):
+            name = names[column]
+            if number != "-" and not OTHERS.search(name):
+                use[column] = float(number)
+        uses.append(use)
+    return [use for use in uses if use]
 
 
 def _output(command: list[str], text: str = "") -> str:

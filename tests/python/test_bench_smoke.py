@@ -25,7 +25,7 @@ from bench.calibration import Sample
 from bench.case import Absent, Measured
 from bench.command import absences, main
 from bench.functions import FUNCTIONS
-from bench.port_bound import cycles_of_vector
+from bench.port_bound import cycles_of_vector, shared_bound
 from bench.regression import LIMITS, ratio_of
 from bench.rounds import Track
 from bench.statements import Double, function
@@ -349,8 +349,19 @@ isa=x86-64-v3 nest=reduce lanes=8 row_vectors=2 columns=1 panel=256
 \tjl\t.outer
 """
     assert 0 < cycles_of_vector(text) <= 2
+    permutations = "\tvpermps\t%ymm1, %ymm2, %ymm3\n" * 4
+    shared = text.replace("\tjl\t.inner", permutations + "\tjl\t.inner")
+    assert cycles_of_vector(shared) >= 2
     assert cycles_of_vector(text.replace("\tvmulps", "\tcallq")) is None
     assert cycles_of_vector("── plan") is None
+
+
+def test_a_port_that_others_may_use_is_shared():
+    permutation, product, shift = {"5": 1.0}, {"0": 0.5, "5": 0.5}, {"0": 1.0}
+    assert shared_bound([]) == 0
+    assert shared_bound([permutation] * 3 + [product] * 2) == 3
+    assert shared_bound([permutation] * 3 + [product] * 5) == 4
+    assert shared_bound([permutation] * 2 + [product, shift, shift]) == 2.5
 
 
 def test_every_result_can_be_reported():

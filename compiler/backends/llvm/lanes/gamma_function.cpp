@@ -1,5 +1,5 @@
 // compiler/backends/llvm/lanes/gamma_function.cpp - lgamma and digamma of F32,
-// in place, in double.
+// in place, in double; lgamma on AVX-512 is in lgamma_by_pieces.cpp.
 //
 // From 2.5 on, by Stirling's series, with numbers that are best from there on:
 //
@@ -11,8 +11,10 @@
 // lgamma(x) = lgamma(x + 1) - log x, digamma(x) = digamma(x + 1) - 1/x. What is
 // below 0 is seldom asked for, and the library's.
 
+#include "compiler/backends/llvm/lanes/avx512.h"
 #include "compiler/backends/llvm/lanes/gamma_of_double.h"
 #include "compiler/backends/llvm/lanes/in_double.h"
+#include "compiler/backends/llvm/lanes/lgamma_by_pieces.h"
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 
@@ -162,8 +164,10 @@ Value* emit_lgamma(Lanes& lanes, const FunctionTable& functions, Value* x,
                    ir::Sign sign) {
     const DType dtype = lanes.dtype_of(x);
     const auto near = [&](Value* of) {
-        return dtype == DType::F64 ? lgamma_of_double(lanes, of)
-                                   : Gamma(lanes, of).lgamma();
+        if (dtype == DType::F64)
+            return lgamma_of_double(lanes, of);
+        return has_avx512(lanes) ? lgamma_by_pieces(lanes, of)
+                                 : Gamma(lanes, of).lgamma();
     };
     return by_sign(lanes, x, sign, near, [&] {
         return call_external(lanes, functions, External::Lgamma, dtype,

@@ -43,9 +43,13 @@ public:
     ByTable(Lanes& lanes, DType dtype, const LogarithmTable& table)
         : lanes_(lanes), dtype_(dtype), table_(table) {}
 
-    Value* logarithm(Value* x) {
+    NumberPair parts(Value* x) {
         const Split of = split(x);
-        return sum(of, of_mantissa(of));
+        return parts(of, of_mantissa(of));
+    }
+    Value* logarithm(Value* x) {
+        const NumberPair of = parts(x);
+        return b().CreateFAdd(of.high, of.low);
     }
 
     Value* logarithm_of_one_and(Value* x, ir::Sign sign) {
@@ -98,12 +102,15 @@ private:
     }
 
     /// Returns the logarithm of 2^e (1 + r)/T.
-    Value* sum(const Split& of, Value* r) {
+    NumberPair parts(const Split& of, Value* r) {
         Value* low = of_rest(r, of.low_logarithm);
         if (table_.of_2_low != 0)
             low = lanes_.fma(of.e, number(table_.of_2_low), low);
-        Value* high = lanes_.fma(of.e, number(table_.of_2), of.logarithm);
-        return b().CreateFAdd(high, low);
+        return {lanes_.fma(of.e, number(table_.of_2), of.logarithm), low};
+    }
+    Value* sum(const Split& of, Value* r) {
+        const NumberPair both = parts(of, r);
+        return b().CreateFAdd(both.high, both.low);
     }
     /// Returns log(1 + r) and what is small beside it.
     Value* of_rest(Value* r, Value* more) {
@@ -128,6 +135,11 @@ private:
 Value* logarithm_by_table(Lanes& lanes, ir::Op op, Value* x) {
     const DType dtype = lanes.dtype_of(x);
     return ByTable(lanes, dtype, table_of(op, dtype)).logarithm(x);
+}
+
+NumberPair natural_logarithm_in_parts(Lanes& lanes, Value* x) {
+    const DType dtype = lanes.dtype_of(x);
+    return ByTable(lanes, dtype, table_of(ir::Op::Log, dtype)).parts(x);
 }
 
 Value* log1p_by_table(Lanes& lanes, Value* x, ir::Sign sign) {

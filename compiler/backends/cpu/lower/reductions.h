@@ -51,9 +51,11 @@ struct SmallestListSizes {
     /// The values of so many columns are noted together, as a group.
     static constexpr std::int64_t together = 4;
     /// Cells of so many groups become candidates in one loop, whose end is
-    /// mispredicted once. The 10 nearest of D=8 among 5,000, one core of an
-    /// Emerald Rapids, ms: 7.1 (8: 8.6, a loop for each group: 11).
-    static constexpr std::int64_t groups = 32;
+    /// mispredicted once, by a bound that is as old as the first of them. One
+    /// core of an Emerald Rapids, among 5,000, ms: the 10 nearest of D=8 7.1
+    /// (8: 8.6, a loop for each group: 11); times that of the minimum, of D=16:
+    /// the 30 nearest 1.8 (8: 1.95), the 60 nearest 3.1 (32: 3.4).
+    std::int64_t groups() const { return k < 40 ? 32 : 8; }
     /// A column takes so many bytes in the queue of those that may be among
     /// the smallest.
     static constexpr std::int64_t entry_bytes = 4;
@@ -66,7 +68,7 @@ struct SmallestListSizes {
     std::int64_t room() const { return many() + together; }
     /// Returns how many vectors the lists take.
     std::int64_t vectors() const {
-        return 2 * (k + room()) + 1 + together * groups;
+        return 2 * (k + room()) + 1 + together * groups();
     }
     /// Returns how many columns give one bound of a list, of a tile of columns
     /// that gives half as many bounds more than there are places: 1 where it

@@ -126,7 +126,7 @@ void SmallestLists::note(Tile& tile, int r, const std::vector<Value*>& values,
         b.CreateAdd(get(tile, noted_cells, 0),
                     b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, found)));
     tile.lanes.when(
-        b.CreateICmpEQ(group, tile.lanes.constant(SmallestListSizes::groups)),
+        b.CreateICmpEQ(group, tile.lanes.constant(sizes_.groups())),
         [&] { take_noted(tile, r); });
 }
 
@@ -360,7 +360,7 @@ Value* SmallestLists::group_field(Tile& tile, GroupField field, Value* group) {
     Value*& known = group_fields_[field];
     if (!known)
         known = tile.lanes.variable(
-            llvm::ArrayType::get(number, SmallestListSizes::groups + 1));
+            llvm::ArrayType::get(number, std::uint64_t(sizes_.groups() + 1)));
     return tile.lanes.at(known, group, 0, sizeof(std::int64_t));
 }
 Value* SmallestLists::memory_after(Tile& tile) const {

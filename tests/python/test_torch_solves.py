@@ -342,5 +342,7 @@ def test_a_trace_keeps_no_solution_as_a_constant():
 def test_nothing_is_warned_of_what_converged():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        # PyTorch's of itself, in the first hessian of a process.
+        warnings.filterwarnings("ignore", ".torch.jit.script. is deprecated")
         values, found, _ = CASES["likelihood"]
         hessian(found, (0, 1))(*values)

@@ -119,9 +119,10 @@ def evaluate(record: Record, values: Sequence[Any]) -> tuple[Any, ...]:
         return recorded(_run, record, values)
     if way is Way.ALIVE:
         return evaluate(record, unwrap_dead_wrappers(tuple(values)))
-    refuse_nested(dict(zip(record.names, values, strict=False)))
     tensors = as_tensors(values)
-    return tuple(torch.ops.tilefold.call(record.spec(), tensors))
+    if any(tensor.is_nested for tensor in tensors):
+        refuse_nested(dict(zip(record.names, values, strict=False)))
+    return tuple(torch.ops.tilefold.call.default(record.spec(), tensors))
 
 
 def _run(record: Record, values: Sequence[Any]) -> tuple[Any, ...]:
@@ -142,6 +143,8 @@ def as_tensors(values: Sequence[Any]) -> list[Any]:
     Codes become the numbers that they stand for, in double precision where
     other arrays have it.
     """
+    if all(isinstance(value, torch.Tensor) for value in values):
+        return list(values)
     tensors = [_as_tensor(value) for value in values]
     types = [tensor.dtype for tensor in tensors if tensor is not None]
     wide = torch.float64 in types or torch.complex128 in types

@@ -22,9 +22,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import torch
 from torch import _C
-from torch._functorch.pyfunctorch import (
-    retrieve_current_functorch_interpreter,
-)
 from torch._functorch.utils import enable_single_level_autograd_function
 from torch.autograd import forward_ad
 
@@ -59,6 +56,8 @@ _LIBRARY.define(
     tags=(torch.Tag.pt2_compliant_tag, torch.Tag.flexible_layout),
 )
 _CALL = torch.ops.tilefold.call.default
+
+_BATCHED = _C.DispatchKeySet(_C.DispatchKey.FuncTorchBatched)
 
 _I, _J = 1, 2  # the bits of axes
 
@@ -277,20 +276,21 @@ def _vmap(spec: str, values: Sequence[Any]) -> list[Any]:
     `torch.library.register_vmap` would flatten and rebuild all arguments, for
     longer than a call takes.
     """
-    interpreter: Any = retrieve_current_functorch_interpreter()
-    level, functorch = interpreter.level(), _C._functorch
+    functorch = _C._functorch
+    top: Any = functorch.peek_interpreter_stack()
+    interpreter: Any = functorch.CVmapInterpreterPtr(top)  # a pointer to top
+    level = top.level()
     found = [functorch._unwrap_batched(value, level) for value in values]
     parts, dims = [part for part, _ in found], [dim for _, dim in found]
-    if interpreter.randomness() == "different":
+    if interpreter.randomness() == functorch.RandomnessType.Different:
         _refuse_random(record_of(spec))
-    below = _C.DispatchKeySet(_C.DispatchKey.FuncTorchBatched)
-    with _C._ExcludeDispatchKeyGuard(below):
+    with _C._ExcludeDispatchKeyGuard(_BATCHED):
         if all(dim is None for dim in dims):
             return cast("list[Any]", _CALL(spec, parts))
         # Below the only level, of tensors that nobody records, is the call
         # itself, without another way through the dispatcher.
         call = _run if level == 1 and _are_plain(parts) else _CALL
-        results = _mapped(spec, parts, dims, interpreter.batch_size(), call)
+        results = _mapped(spec, parts, dims, interpreter.batchSize(), call)
     return [functorch._add_batch_dim(result, 0, level) for result in results]
 
 

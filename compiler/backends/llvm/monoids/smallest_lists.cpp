@@ -125,9 +125,8 @@ void SmallestLists::note(Tile& tile, int r, const std::vector<Value*>& values,
     set(tile, noted_cells, 0,
         b.CreateAdd(get(tile, noted_cells, 0),
                     b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, found)));
-    tile.lanes.when(
-        b.CreateICmpEQ(group, tile.lanes.constant(sizes_.groups())),
-        [&] { take_noted(tile, r); });
+    tile.lanes.when(b.CreateICmpEQ(group, tile.lanes.constant(sizes_.groups())),
+                    [&] { take_noted(tile, r); });
 }
 
 /// Visits the cells of all groups by one loop: which group a cell belongs to is

@@ -1,8 +1,7 @@
-# bench/function_limits.py - how slow a function may be.
-"""Limits of functions as times of exp's own time in the same sum, in
-function_limits.csv: twice the most that was measured on a Zen 3, a Zen 4 and an
-Emerald Rapids, there by AVX2, too. They say that a function has lost its vector
-code, or its tile."""
+# bench/function_limits.py - how slow a function, or a network, may be.
+"""Limits of the time of a pair as times of exp's, in function_limits.csv: twice
+the most that was measured on a Zen 3, a Zen 4 and an Emerald Rapids, there by
+AVX2, too. They say that a function has lost its vector code, or its tile."""
 
 from __future__ import annotations
 
@@ -12,19 +11,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tilefold
-from bench.functions import FunctionProblem
+from bench.functions import FUNCTIONS, FunctionProblem
+from bench.networks import NetworkProblem
 from bench.tasks.functions.task import JUMPS, TOLERANCES
+from bench.tasks.networks.task import NETWORKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 POINTS = 2_000
+SHARE = 4  # of the points that the task networks has, one of so many
 SAMPLES = 7
 _TABLE = Path(__file__).with_name("function_limits.csv")
 
 
 class FunctionLimit(NamedTuple):
-    """A function, and how many times exp's time it may take."""
+    """A function, or a network, and how many times exp's time it may take."""
 
     function: str
     dtype: str
@@ -55,14 +57,20 @@ def checked() -> Iterator[tuple[FunctionLimit, str]]:
 def times_of_exp(
     function: str, dtype: str, session: tilefold.Session | None = None
 ) -> float:
-    """The time of a function's sum by that of exp, samples interleaved.
+    """The time of a pair by that with exp, samples interleaved.
 
     Raises `ValueError` where the sum is wrong.
     """
-    run, usual = (_bound(name, dtype, session) for name in (function, "exp"))
+    both = [_problem(name, dtype) for name in (function, "exp")]
+    run, usual = (_bound(problem, session) for problem in both)
     times = [(_seconds(run), _seconds(usual)) for _ in range(SAMPLES)]
     own, others = zip(*times, strict=True)
-    return min(own) / min(others)
+    return min(own) / both[0].pairs / (min(others) / both[1].pairs)
+
+
+def network_name(units: int, layers: int, activation: str) -> str:
+    """As the table has it."""
+    return f"network {units}x{layers} {activation}"
 
 
 def _wrong(limit: FunctionLimit) -> str:
@@ -75,17 +83,30 @@ def _wrong(limit: FunctionLimit) -> str:
     return f"{times:.1f} times the time of exp, at most {limit.most}"
 
 
+def _problem(name: str, dtype: str) -> FunctionProblem | NetworkProblem:
+    if name in FUNCTIONS:
+        return FunctionProblem(POINTS, name, dtype)
+    [(*network, size)] = [
+        row for row in NETWORKS if network_name(*row[:3]) == name
+    ]
+    return NetworkProblem(size // SHARE, *network)
+
+
 def _bound(
-    name: str, dtype: str, session: tilefold.Session | None
+    problem: FunctionProblem | NetworkProblem, session: tilefold.Session | None
 ) -> Callable[[], Any]:
-    problem = FunctionProblem(POINTS, name, dtype)
     formula = tilefold.compile(problem.text, session=session)
     run = formula.bind(**problem.arguments)
     error = problem.error(run())
-    tolerance = 1e-2 if name in JUMPS else TOLERANCES[dtype]
-    if error > tolerance:
-        raise ValueError(f"{name} of {dtype} is off by {error}")
+    if error > _tolerance(problem):
+        raise ValueError(f"{problem.text} is off by {error}")
     return run
+
+
+def _tolerance(problem: FunctionProblem | NetworkProblem) -> float:
+    if isinstance(problem, NetworkProblem):
+        return TOLERANCES["float32"]
+    return 1e-2 if problem.function in JUMPS else TOLERANCES[problem.dtype]
 
 
 def _seconds(run: Callable[[], Any]) -> float:

@@ -68,6 +68,11 @@ class NetworkProblem:
         return f"sum_j w·{inside}"
 
     @property
+    def arguments(self) -> dict[str, Any]:
+        """As tilefold takes them."""
+        return dict(self.arrays)
+
+    @property
     def products(self) -> int:
         """Of a pair, with weights between layers and after the last one."""
         return (self.layers - 1) * self.units**2 + self.units

@@ -130,10 +130,10 @@ public:
     virtual llvm::Value* passed(Tile& tile, int r) = 0;
     virtual llvm::Value* passed_column(Tile& tile, int r,
                                        llvm::Value* number) = 0;
-    /// Takes the tile's one column; forget_passed() ends this, after all that
+    /// Takes the tile's one column; finish_passed() ends this, after all that
     /// passed were taken.
     virtual void take_passed(Tile& tile, int r) = 0;
-    virtual void forget_passed(Tile& tile, int r) = 0;
+    virtual void finish_passed(Tile& tile, int r) = 0;
 };
 
 /// A reduction of the graph as code. One object per Reduce node.

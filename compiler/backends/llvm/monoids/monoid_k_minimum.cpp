@@ -80,7 +80,7 @@ public:
     void take_passed(Tile& tile, int r) override {
         note(tile, r, tile.lanes.constant(1));
     }
-    void forget_passed(Tile& tile, int r) override {
+    void finish_passed(Tile& tile, int r) override {
         lists_.take_noted(tile, r);
         empty_queue(tile, r);
     }
@@ -168,7 +168,7 @@ private:
                 tile.at_columns(b.CreateAShr(entry, constant(count_bits)),
                                 together, [&] { note(tile, r, count); });
             });
-        forget_passed(tile, r);
+        finish_passed(tile, r);
     }
 
     void note(Tile& tile, int r, Value* count) {

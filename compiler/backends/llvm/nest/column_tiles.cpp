@@ -93,7 +93,7 @@ void Accumulate::take_passed(Tile& tile, int r, Value* first) {
         });
     });
     leaves_.show_scalars(false);
-    filtered().forget_passed(tile, r);
+    filtered().finish_passed(tile, r);
 }
 
 void Accumulate::take(std::size_t number, Value* row, Value* panel,

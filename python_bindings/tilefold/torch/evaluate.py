@@ -74,8 +74,7 @@ def way_of(values: Iterable[Any]) -> Way:
 
 def way_of_one(value: Any) -> Way:
     """What a value asks for by itself."""
-    kind = type(value)
-    if kind is torch.Tensor or kind is torch.nn.Parameter:
+    if type(value) in PLAIN:
         if _is_wrapped(value):
             return Way.ALIVE
         if value.is_meta or value.is_nested or _is_batched(value):

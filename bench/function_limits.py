@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import tilefold
 from bench.functions import FUNCTIONS, FunctionProblem
 from bench.networks import NetworkProblem
-from bench.tasks.functions.task import JUMPS, TOLERANCES
-from bench.tasks.networks.task import NETWORKS
+from bench.tasks.functions.task import tolerance
+from bench.tasks.networks.task import NETWORKS, TOLERANCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -105,8 +105,8 @@ def _bound(
 
 def _tolerance(problem: FunctionProblem | NetworkProblem) -> float:
     if isinstance(problem, NetworkProblem):
-        return TOLERANCES["float32"]
-    return 1e-2 if problem.function in JUMPS else TOLERANCES[problem.dtype]
+        return TOLERANCE
+    return tolerance(problem.function, problem.dtype)
 
 
 def _seconds(run: Callable[[], Any]) -> float:

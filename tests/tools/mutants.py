@@ -473,7 +473,7 @@ MUTANTS = [
         "Isas/Ulps*",
     ),
     Mutant(
-        "a cosine's sign is that of a quarter turn more",
+        "a cosine is that of half a turn more",
         _BACKEND + "lanes/sine.cpp",
         "lanes.fma(b.CreateFNeg(r), r, number(square_of_half_pi));",
         "lanes.fma(r, r, number(-square_of_half_pi));",

@@ -15,6 +15,7 @@ from bench.networks import NetworkProblem
 
 TITLE = "Small networks on pairs"
 TABLE = "rates"
+TOLERANCE = 1e-5
 # (units, layers, activation, N = M)
 NETWORKS = (
     (4, 1, "tanh", 4_000),
@@ -41,7 +42,7 @@ CASES = [
         title=f"{units} units, {layers} layer{'s'[: layers - 1]}, {activation}",
         problem=partial(_make, units, layers, activation, size),
         rated=True,
-        tolerance=1e-5,
+        tolerance=TOLERANCE,
         goals=(times_best_peer(4.0),),
     )
     for units, layers, activation, size in NETWORKS

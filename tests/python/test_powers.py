@@ -35,6 +35,25 @@ def test_a_power_is_numpys(formula, dtype, error, isa):
     np.testing.assert_allclose(found, wanted, rtol=error)
 
 
+SPECIAL = [0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, 3, -3, 2.5, -2.5, 1e30, -1e30]
+SPECIAL += [np.inf, -np.inf, np.nan, 1e-30, -1e-30, 0.999, 63, 64]
+
+
+@pytest.mark.parametrize("isa", PORTABLE)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("given", ["x_i^p", "sum_j (x_i - y_j)^p"])
+def test_special_numbers_to_one_exponent(given, dtype, isa):
+    options = tilefold.Options(isa=isa)
+    x = np.array(SPECIAL * 4, dtype)  # whole vectors, and an edge
+    y = {"y": np.zeros(1, dtype)} if "y_j" in given else {}
+    for exponent in SPECIAL:
+        p = np.full_like(x, exponent)  # of one number NumPy takes a root
+        found = tilefold.reduce(given, x=x, **y, p=p[0], options=options)
+        with np.errstate(all="ignore"):
+            wanted = np.power(x, p)
+        np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
 @pytest.mark.parametrize("formula", EXPONENTS)
 def test_a_power_has_its_derivatives(formula):
     x, p = np.geomspace(0.1, 10, 20), EXPONENTS[formula]

@@ -402,8 +402,8 @@ MUTANTS = [
     Mutant(
         "operands of any sign have none",
         _BACKEND + "lanes/function.cpp",
-        "if (ir::is_nonnegative(signs[k]))",
-        "if (signs[k] <= ir::Sign::NonNegative)",
+        "if (ir::is_nonnegative(known[k].sign))",
+        "if (known[k].sign <= ir::Sign::NonNegative)",
         "test_numerics",
         "Isas/Ulps*",
     ),

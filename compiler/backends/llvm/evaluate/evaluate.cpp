@@ -160,14 +160,15 @@ Value* Evaluator::elementwise(ValueId id, Component component, int row,
                               int column) {
     const Node& node = graph_[id];
     llvm::SmallVector<Value*, 3> operands;
-    llvm::SmallVector<ir::Sign, 3> signs;
+    llvm::SmallVector<Known, 3> known;
     for (ValueId operand : node.inputs()) {
         operands.push_back(value(operand, component, row, column));
-        signs.push_back(signs_[operand]);
+        known.push_back(
+            {signs_[operand], graph_[operand].type.axes == Axes::None});
     }
     if (watch_)
         watch_(id, operands);
-    return emit_operation(lanes_, functions_, node.op, node.type.dtype, signs,
+    return emit_operation(lanes_, functions_, node.op, node.type.dtype, known,
                           operands);
 }
 

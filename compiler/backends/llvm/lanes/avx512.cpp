@@ -6,6 +6,7 @@
 
 #include <llvm/IR/IntrinsicsX86.h>
 
+#include <cmath>
 #include <initializer_list>
 #include <vector>
 
@@ -89,6 +90,23 @@ Value* rough_inverse(const Lanes& lanes, Value* x) {
     Value* one = lanes.number(lanes.dtype_of(x), 1);
     Value* error = lanes.fma(lanes.b.CreateFNeg(estimate), x, one);
     return lanes.fma(estimate, error, estimate);
+}
+
+Value* is_negative_number(const Lanes& lanes, Value* x) {
+    auto& b = lanes.b;
+    const DType dtype = lanes.dtype_of(x);
+    if (!has_avx512(lanes))
+        return b.CreateAnd(b.CreateFCmpOLT(x, lanes.number(dtype, 0)),
+                           b.CreateFCmpOGT(x, lanes.number(dtype, -INFINITY)));
+    constexpr int negative_and_finite = 1 << 6;
+    const ID instruction = dtype == DType::F32
+                               ? llvm::Intrinsic::x86_avx512_fpclass_ps_512
+                               : llvm::Intrinsic::x86_avx512_fpclass_pd_512;
+    return by_registers(
+        b, x, register_bytes / int(size_of(dtype)), [&](Value* part) {
+            return b.CreateIntrinsic(instruction, {},
+                                     {part, b.getInt32(negative_and_finite)});
+        });
 }
 
 } // namespace tilefold::llvm_backend

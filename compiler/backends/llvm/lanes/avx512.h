@@ -28,5 +28,8 @@ llvm::Value* inverse_estimate(const Lanes& lanes, llvm::Value* x);
 llvm::Value* inverse_root_estimate(const Lanes& lanes, llvm::Value* x);
 /// Emits 1/x to 28 digits: to the last one of F32. Both are ordinary numbers.
 llvm::Value* rough_inverse(const Lanes& lanes, llvm::Value* x);
+/// Emits whether x is below 0, and finite. Without the instruction, it
+/// compares.
+llvm::Value* is_negative_number(const Lanes& lanes, llvm::Value* x);
 
 } // namespace tilefold::llvm_backend

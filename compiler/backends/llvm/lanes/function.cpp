@@ -131,13 +131,13 @@ Value* call_by_lane(Lanes& lanes, const FunctionTable& functions,
 class Function {
 public:
     Function(Lanes& lanes, const FunctionTable& functions, Op op, DType dtype,
-             std::span<const ir::Sign> signs, std::span<Value* const> operands)
+             std::span<const Known> known, std::span<Value* const> operands)
         : lanes_(lanes), functions_(functions), op_(op), dtype_(dtype),
-          signs_(signs) {
+          known_(known) {
         for (Value* operand : operands)
             operands_.push_back(lanes.as(dtype, operand));
         for (std::size_t k = 0; k < operands.size(); ++k)
-            if (ir::is_nonnegative(signs[k]))
+            if (ir::is_nonnegative(known[k].sign))
                 lanes.assume_nonnegative(operands_[k]);
         is_of_low_order_ = is_of_low_order(op, operands[0]);
     }
@@ -162,15 +162,15 @@ public:
         case Op::Cos:
             return emit_sine(lanes_, functions_, External::Cos, x);
         case Op::Exp:
-            return emit_exp(lanes_, x, signs_[0]);
+            return emit_exp(lanes_, x, known_[0].sign);
         case Op::Exp2:
-            return emit_exp2(lanes_, x, signs_[0]);
+            return emit_exp2(lanes_, x, known_[0].sign);
         case Op::Log:
         case Op::Log2:
         case Op::Log10:
-            return emit_logarithm(lanes_, op_, x, signs_[0]);
+            return emit_logarithm(lanes_, op_, x, known_[0].sign);
         case Op::Log1p:
-            return emit_log1p(lanes_, x, signs_[0]);
+            return emit_log1p(lanes_, x, known_[0].sign);
         case Op::Expm1:
         case Op::Sinh:
         case Op::Cosh:
@@ -181,7 +181,7 @@ public:
                              : emit_by_pieces(lanes_, op_, x);
         case Op::Erf:
         case Op::Erfc:
-            return emit_error_function(lanes_, op_, x, signs_[0]);
+            return emit_error_function(lanes_, op_, x, known_[0].sign);
         case Op::Tan:
             return emit_tangent(lanes_, functions_, x);
         case Op::Asin:
@@ -191,11 +191,13 @@ public:
         case Op::Atan2:
             return emit_angle(lanes_, x, operands_[1]);
         case Op::Pow:
-            return emit_power(lanes_, x, operands_[1], signs_[0]);
+            return emit_power(lanes_, x, operands_[1], known_[0].sign,
+                              known_[1].is_uniform);
         case Op::Lgamma:
-            return emit_lgamma(lanes_, functions_, x, signs_[0]);
+            return emit_lgamma(lanes_, functions_, x, known_[0].sign);
         case Op::Polygamma:
-            return emit_digamma(lanes_, functions_, operands_[1], signs_[1]);
+            return emit_digamma(lanes_, functions_, operands_[1],
+                                known_[1].sign);
         case Op::BesselJ:
             return emit_bessel_j(lanes_, functions_, int(*order_of(x)),
                                  operands_[1]);
@@ -278,7 +280,7 @@ private:
     const FunctionTable& functions_;
     Op op_;
     DType dtype_;
-    std::span<const ir::Sign> signs_;
+    std::span<const Known> known_;
     llvm::SmallVector<Value*, 2> operands_;
     bool is_of_low_order_;
 };
@@ -300,9 +302,9 @@ Value* call_external(Lanes& lanes, const FunctionTable& functions,
 }
 
 Value* emit_function(Lanes& lanes, const FunctionTable& functions, Op op,
-                     DType dtype, std::span<const ir::Sign> signs,
+                     DType dtype, std::span<const Known> known,
                      std::span<Value* const> operands) {
-    Function function(lanes, functions, op, dtype, signs, operands);
+    Function function(lanes, functions, op, dtype, known, operands);
     return function.is_in_place() ? function.in_place() : function.by_library();
 }
 

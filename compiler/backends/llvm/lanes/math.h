@@ -88,24 +88,30 @@ llvm::Value* emit_arc(Lanes& lanes, ir::Op op, llvm::Value* x);
 /// Emits the angle of the point (x, y), within 1.05 ulp; of special numbers as
 /// C's atan2 has it.
 llvm::Value* emit_angle(Lanes& lanes, llvm::Value* y, llvm::Value* x);
-/// Emits x^y, of F32 within 1.13 ulp, of F64 within 1.4, of special numbers as
-/// C's pow has it; `sign` is that of x.
+/// Emits x^y, of F32 within 1.4 ulp, of F64 within 1.6, of special numbers as
+/// C's pow has it; `sign` is that of x, and `is_uniform` is of y.
 llvm::Value* emit_power(Lanes& lanes, llvm::Value* x, llvm::Value* y,
-                        ir::Sign sign);
+                        ir::Sign sign, bool is_uniform);
 /// Emits x^exponent by repeated squaring, and by one division where the
 /// exponent is negative.
 llvm::Value* emit_int_pow(Lanes& lanes, llvm::Value* x, std::int64_t exponent);
 
+/// What holds of an operand whatever its value is.
+struct Known {
+    ir::Sign sign = ir::Sign::Unknown;
+    bool is_uniform = false; ///< the same for all pairs
+};
+
 /// Emits a function of the table of externals; see emit_operation().
 llvm::Value* emit_function(Lanes& lanes, const FunctionTable& functions,
-                           ir::Op op, DType dtype,
-                           std::span<const ir::Sign> signs,
+                           ir::Op op, DType dtype, std::span<const Known> known,
                            std::span<llvm::Value* const> operands);
 /// Emits one component of an elementwise operation of ops.def. Operands come
-/// as the caller's graph types them, with their signs; the result has `dtype`.
+/// as the caller's graph types them, with what it knows; the result has
+/// `dtype`.
 llvm::Value* emit_operation(Lanes& lanes, const FunctionTable& functions,
                             ir::Op op, DType dtype,
-                            std::span<const ir::Sign> signs,
+                            std::span<const Known> known,
                             std::span<llvm::Value* const> operands);
 
 /// A value as I64 lanes, and where it is a whole number (null: everywhere).

@@ -142,7 +142,7 @@ Value* minimum(Lanes& lanes, Value* a, Value* b) {
 } // namespace
 
 Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
-                      DType dtype, std::span<const ir::Sign> signs,
+                      DType dtype, std::span<const Known> known,
                       std::span<Value* const> operands) {
     auto& b = lanes.b;
     const auto operand = [&](std::size_t k) {
@@ -242,7 +242,7 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::BesselY:
     case Op::BesselI:
     case Op::BesselK:
-        return emit_function(lanes, functions, op, dtype, signs, operands);
+        return emit_function(lanes, functions, op, dtype, known, operands);
     case Op::Argument:
     case Op::Literal:
     case Op::Constant:

@@ -16,7 +16,7 @@ class PowerOfMagnitude {
 public:
     virtual ~PowerOfMagnitude() = default;
 
-    /// Emits a^y for a >= 0, or NaN, and a y that is not 0.
+    /// Emits a^y for a >= 0, or NaN. Of a NaN it is NaN, even if y is 0.
     llvm::Value* of(llvm::Value* a, llvm::Value* y);
 
 protected:

@@ -47,6 +47,9 @@ struct Program {
     /// null where nothing is divided ahead of the pairs.
     std::shared_ptr<const Program> divided;
 };
+/// Returns the program with another graph of its arguments, or of some of them.
+Program with_graph(Program program, ir::Graph graph);
+
 /// These stand for arguments that nobody passes: how many points are on i and
 /// on j, by the axes of the user's formula.
 inline constexpr std::int32_t points_on_i = -1, points_on_j = -2;

@@ -7,6 +7,7 @@
 // where it converts x.
 
 #include "compiler/ir/scalar.h"
+#include "compiler/passes/exponents.h"
 #include "compiler/passes/rewrite.h"
 
 #include <algorithm>
@@ -56,6 +57,22 @@ ValueId slice_of_slice(R& r, const Node& n) {
                         inner.first + n.second, n.third);
 }
 
+/// A power of a constant exponent that is whole, or half of an odd number.
+ValueId constant_power(R& r, const Node& n) {
+    const ValueId base = n.operands[0], exponent = n.operands[1];
+    const HalfExponent halves = r.is(exponent, Op::Constant)
+                                    ? half_exponent(r.node(exponent).value)
+                                    : open_exponent;
+    if (halves == open_exponent)
+        return no;
+    const std::int64_t whole = halves / 2;
+    if (halves % 2 == 0)
+        return r.make_power(base, whole);
+    const ValueId root = r.make(halves > 0 ? Op::Sqrt : Op::Rsqrt, {base});
+    return whole == 0 ? root
+                      : r.make(Op::Mul, {r.make_power(base, whole), root});
+}
+
 ValueId power_of_power(R& r, const Node& n) {
     constexpr std::int64_t largest = 64;
     const Node inner = r.node(n.operands[0]);
@@ -93,6 +110,7 @@ constexpr Rewriter::Entry rules[] = {
     {Op::IntPow,  RULE(even(n.first) && (r.is(a, Op::Neg) || r.is(a, Op::Abs)), r.make_power(r.in(a), n.first))},
     {Op::IntPow,  RULE(even(n.first) && r.is(a, Op::Sqrt) && is_nonnegative(r.sign(r.in(a))), r.make_power(r.in(a), n.first / 2))},
     {Op::IntPow,  RULE(r.is(a, Op::IntPow), power_of_power(r, n))},
+    {Op::Pow,     constant_power},
     {Op::Sqrt,    RULE(r.is(a, Op::IntPow) && r.node(a).first == 2, r.make(Op::Abs, {r.in(a)}))},
     {Op::Abs,     RULE(is_nonnegative(r.sign(a)), a)},
     {Op::Abs,     RULE(r.sign(a) == Sign::NonPositive, r.make(Op::Neg, {a}))},

@@ -4,6 +4,7 @@
 #include "runtime/bind/compile_call.h"
 
 #include "runtime/bind/bind_job.h"
+#include "runtime/bind/exponent_kernels.h"
 #include "runtime/bind/indices.h"
 #include "runtime/bind/tune.h"
 #include "runtime/core/limits.h"
@@ -70,6 +71,10 @@ void load_on_host(Executable& executable, const FormulaState& formula,
     executable.program = std::move(planned);
     executable.indices = tables_indexed(executable.program);
     executable.functions = functions_for(executable.kernel->artifact.layout);
+    const Options& settings = formula.settings->options;
+    if (!settings.plan && !settings.segment)
+        executable.exponents =
+            exponent_kernels(executable.program, session.of_formulas());
 }
 
 void load(Executable& executable, const FormulaState& formula, Program program,
@@ -129,10 +134,6 @@ Axes few_of(const Lengths& lengths) {
         return Axes::I;
     return is_few(lengths.j, lengths.i) ? Axes::J : Axes::None;
 }
-
-/// One kernel does for all sizes; another one is made only for a call that
-/// takes longer than making it.
-constexpr double pairs_worth_a_kernel = 1 << 22;
 
 bool has_one_component(const BoundArguments& readings) {
     return std::ranges::any_of(readings, [](const BoundArgument& reading) {

@@ -15,6 +15,16 @@
 
 namespace tilefold {
 
+class ExponentKernels;
+
+/// Another program of a call's arguments, or of some of them, and its kernel
+/// on the host, with states like those of the call's.
+struct Alternative {
+    Program program;
+    KernelPointer kernel;
+};
+using AlternativePointer = std::shared_ptr<const Alternative>;
+
 struct ExecutableSweeps;
 
 /// An argument that is an index of a table: `index`, its place in the call.
@@ -24,6 +34,10 @@ struct IndexedTable {
     std::int64_t length = 0; ///< indices are below it
     std::string of;          ///< what has this length: "row" …
 };
+
+/// One kernel does for all sizes; another one is made only for a call that
+/// takes longer than making it.
+inline constexpr double pairs_worth_a_kernel = 1 << 22;
 
 /// A program and its kernel, for one signature; or the sweeps it takes.
 struct Executable {
@@ -37,6 +51,8 @@ struct Executable {
     KernelPointer kernel;
     std::vector<DeviceKernelPointer> device_kernels;
     const void* const* functions = nullptr; ///< null unless the kernel asks
+    /// The host's kernels for exponents that are whole; null where none can be.
+    std::shared_ptr<ExponentKernels> exponents;
     /// Parameters, by place in the call, that would be taken for an array on
     /// i or j if they had as many components as that has rows.
     std::vector<std::int32_t> ambiguous_parameters;

@@ -3,6 +3,7 @@
 #include "runtime/bind/kernel_call.h"
 
 #include "formulas/diagnostic.h"
+#include "runtime/bind/exponent_kernels.h"
 #include "runtime/core/limits.h"
 #include "runtime/cpu/math_library.h"
 #include "runtime/schedule/launch.h"
@@ -13,19 +14,21 @@
 namespace tilefold {
 namespace {
 
-/// The kernel that divides in pairs.
-KernelPointer divided_kernel(const KernelCall& call, double pairs,
-                             const Poll& poll) {
+/// Plans a program of the call's arguments, and makes its kernel.
+AlternativePointer alternative(const KernelCall& call, Program program,
+                               const Poll& poll) {
     detail::SessionState& session = *call.context.session;
-    const GoesOn goes_on = before_pairs(poll, pairs);
+    const GoesOn goes_on =
+        before_pairs(poll, pairs_of(call.job, call.partition));
     ForkGate::Pass inside(session.making);
     CpuOptions options = call.context.settings->cpu_options();
     options.plan.reset(); // which is another graph's
-    const CpuProgram planned =
-        plan_for_cpu(*call.executable->program.divided, options);
-    return session.provider.kernel(
+    CpuProgram planned = plan_for_cpu(std::move(program), options);
+    KernelPointer kernel = session.provider.kernel(
         planned, call.context.parsed->text(),
         {call.context.session, session.making, goes_on});
+    return std::make_shared<const Alternative>(
+        Alternative{std::move(planned), std::move(kernel)});
 }
 
 /// The operands of a job in the order of another program's arguments, and the
@@ -46,25 +49,23 @@ struct Reordered {
         for (std::size_t d = 0; d < batches.extents.size(); ++d)
             for (std::size_t place : places)
                 batches.strides.push_back(
-                    job.batches->strides[d * places.size() + place]);
+                    job.batches->strides[d * from.size() + place]);
     }
 };
 
-/// Runs the job once more, from its beginning.
-Noted run_divided(const KernelCall& call, Job job, const Poll& poll) {
-    const Program& program = call.executable->program;
-    const Program& divided = *program.divided;
-    const Reordered reordered(job, program.argument_order,
-                              divided.argument_order);
+/// Runs the job by another program.
+Noted launch(const KernelCall& call, Job job, const Alternative& other,
+             const Poll& poll) {
+    const Reordered reordered(job, call.executable->program.argument_order,
+                              other.program.argument_order);
+    const Kernel& kernel = other.kernel->image.kernel();
+    if (kernel.slots(job.width) != job.kernel->slots(job.width))
+        internal_error("an alternative with a state of other slots");
     job.operands = {reordered.operands.data(), reordered.operands.size()};
     job.batches = &reordered.batches;
-    const KernelPointer kernel =
-        divided_kernel(call, pairs_of(job, call.partition), poll);
-    if (kernel->image.kernel().slots(job.width) != job.kernel->slots(job.width))
-        internal_error("a state of other slots where pairs are divided");
-    job.kernel = &kernel->image.kernel();
-    job.literals = divided.graph.literals.data();
-    job.functions = functions_for(kernel->artifact.layout);
+    job.literals = other.program.graph.literals.data();
+    job.kernel = &kernel;
+    job.functions = functions_for(other.kernel->artifact.layout);
     return launch(job, call.context.session->pool, poll);
 }
 
@@ -92,9 +93,18 @@ void KernelCall::run(const Job& job, const Partition& cut,
     }
     if (*session.options.untrusted)
         limit_memory(job, cut, session.pool.threads());
-    Noted noted = launch(job, cut, session.pool, poll);
-    if (noted.flushed && executable->program.divided)
-        noted = run_divided(*this, job, poll);
+    const auto make = [&](Program program) {
+        return alternative(*this, std::move(program), poll);
+    };
+    const AlternativePointer of_exponents =
+        executable->exponents
+            ? executable->exponents->find(executable->program, job,
+                                          pairs_of(job, cut), make)
+            : nullptr;
+    Noted noted = of_exponents ? launch(*this, job, *of_exponents, poll)
+                               : launch(job, cut, session.pool, poll);
+    if (noted.flushed && executable->program.divided) // from its beginning
+        noted = launch(*this, job, *make(*executable->program.divided), poll);
     if (noted.met == 0)
         return;
     session.tiles_visited.fetch_add(noted.met, std::memory_order_relaxed);

@@ -43,6 +43,8 @@ public:
     /// Settings of calls with these options, which differ from the session's in
     /// what is of a call. Throws Error where one is no good.
     SettingsPointer settings_of(const Options& options);
+    /// Held for what is kept with formulas.
+    std::mutex& of_formulas() { return mutex_; }
     void before_fork() override;
     void after_fork(bool in_child) override;
 
@@ -63,7 +65,8 @@ private:
     static constexpr std::size_t most_settings = 16;
 
     SettingsPointer settings_;
-    /// Guards formulas_, the settings of calls and every ParsedFormula.
+    /// Guards formulas_, the settings of calls, every ParsedFormula and every
+    /// ExponentKernels.
     std::mutex mutex_;
     std::vector<std::pair<Options, SettingsPointer>> settings_of_calls_;
     int next_settings_ = 1;

@@ -73,6 +73,57 @@ TEST_F(SessionTest, LargeDivisorsAreDividedBy) {
     expect(added.data(), 3);
 }
 
+/// Results of `sum_j b_j (1 + x_i²y_j²)^a`, and of a sum of two powers, whose
+/// first exponent is no argument of the graph that has it for a number.
+TEST_F(SessionTest, ExponentsOfLargeCallsAreNumbers) {
+    constexpr std::int64_t n = 2048;
+    Values<double> x({n}), y({n}, 2), b({n}, 3);
+    const auto sum = [&](std::int64_t i, auto term) {
+        double result = 0;
+        for (std::int64_t j = 0; j < n; ++j) {
+            const double product = x.values[std::size_t(i)] * y[j];
+            result += b[j] * term(1 + product * product);
+        }
+        return result;
+    };
+    for (double a : {2.0, -0.5, 1.3, 3.0, 2.0}) {
+        const Array one = session.reduce(
+            "sum_j b_j (1 + x_i²*y_j²)^a",
+            {named("x", x), named("y", y), named("b", b), named("a", a)});
+        const Array two =
+            session.reduce("sum_j b_j*((1 + x_i²*y_j²)^a + (1 + x_i²*y_j²)^c)",
+                           {named("x", x), named("y", y), named("b", b),
+                            named("a", a), named("c", 0.7)});
+        for (std::int64_t i = 0; i < n; i += 100) {
+            const auto power = [&](double base) { return std::pow(base, a); };
+            const auto both = [&](double base) {
+                return std::pow(base, a) + std::pow(base, 0.7);
+            };
+            EXPECT_NEAR(one.as<double>()[i], sum(i, power), 1e-10) << a;
+            EXPECT_NEAR(two.as<double>()[i], sum(i, both), 1e-10) << a;
+        }
+    }
+    EXPECT_EQ(session.statistics().compiles, 2 + 2 * 3); // of 2, -1/2 and 3
+}
+
+TEST_F(SessionTest, ExponentsOfBatchesAreTheirOwn) {
+    constexpr std::int64_t n = 1024;
+    Values<double> x({n}), y({n}, 2);
+    for (std::int64_t k = 0; k < n; ++k) {
+        x[k] = 2 + x[k];
+        y[k] = 2 + y[k];
+    }
+    Values<double> a({4, 1, 1}, {2.0, 1.5, 3.0, 0.7});
+    const Array result = session.reduce(
+        "sum_j (x_i y_j)^a", {named("x", x), named("y", y), named("a", a)});
+    for (std::int64_t k = 0; k < 4; ++k) {
+        double sum = 0;
+        for (std::int64_t j = 0; j < n; ++j)
+            sum += std::pow(x[0] * y[j], a[k]);
+        EXPECT_NEAR(result.as<double>()[k * n] / sum, 1, 1e-12);
+    }
+}
+
 TEST_F(SessionTest, ShapesOfResultsFollowTheFormula) {
     Values<double> x({5, 3}), y({7, 3}), b({7}), b1({7, 1}), b4({7, 4});
     auto shape = [&](const char* formula,

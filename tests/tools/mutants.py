@@ -499,6 +499,31 @@ MUTANTS = [
         "avx512f",
     ),
     Mutant(
+        "an exponent between two halves is the lower one",
+        "compiler/passes/exponents.cpp",
+        "halves == std::floor(halves);",
+        "halves >= std::floor(halves);",
+        "test_runtime",
+        "SessionTest.Exponents*",
+    ),
+    Mutant(
+        "batches share the exponent of the first",
+        "runtime/bind/exponent_kernels.cpp",
+        "is_one_number &= is_of_all_batches(job, argument);",
+        "",
+        "test_runtime",
+        "SessionTest.Exponents*",
+    ),
+    Mutant(
+        "an alternative reads the arguments of the call's program",
+        "runtime/bind/kernel_call.cpp",
+        "job.operands = {reordered.operands.data(), "
+        "reordered.operands.size()};",
+        "",
+        "test_runtime",
+        "SessionTest.Exponents*",
+    ),
+    Mutant(
         "a quotient by a power of a root is one by the root",
         "compiler/passes/products.cpp",
         "return is_power ? rewriter.make_power(other, power.first) : other;",

@@ -24,19 +24,6 @@ bool expansion_pays(Isa isa) {
     return row_of(isa).ports == Ports::Shared;
 }
 
-/// Returns where the arguments of `graph`, which are those of a program and no
-/// others, are in the list that its compile() was given.
-std::vector<std::int32_t> order_in(const Graph& graph, const Program& program) {
-    std::vector<std::int32_t> order;
-    for (const ir::Argument& argument : graph.arguments) {
-        const auto place = std::ranges::find(
-            program.graph.arguments, argument.name, &ir::Argument::name);
-        order.push_back(program.argument_order[std::size_t(
-            place - program.graph.arguments.begin())]);
-    }
-    return order;
-}
-
 /// Returns the program with products of differences as differences of
 /// products, and squared distances as inner products, where that is allowed and
 /// faster.
@@ -51,10 +38,7 @@ Program with_distances(Program program, const CpuOptions& options) {
         graph = ir::expand_distances(graph);
     graph = simplify(graph);
     ir::verify_if_debug(graph);
-    program.argument_order = order_in(graph, program);
-    program.width_argument = open_argument(graph);
-    program.graph = std::move(graph);
-    return program;
+    return with_graph(std::move(program), std::move(graph));
 }
 
 /// Returns the program with roots as the instruction set has them.

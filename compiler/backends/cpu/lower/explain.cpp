@@ -5,6 +5,7 @@
 #include "compiler/backends/cpu/choose_plan.h"
 #include "compiler/backends/cpu/lower/lowered_kernel.h"
 #include "compiler/backends/cpu/plan_cost.h"
+#include "compiler/passes/exponents.h"
 
 #include <iomanip>
 #include <sstream>
@@ -21,6 +22,17 @@ std::string expected(const CpuProgram& program) {
     return text.str();
 }
 
+/// Says which exponents a large call may have a kernel for.
+std::string exponents(const ir::Graph& graph) {
+    std::string text;
+    for (ir::ValueId exponent : ir::uniform_exponents(graph))
+        text += (text.empty() ? "  kernels of their own for exponents of a call"
+                                " that are whole or half: %"
+                              : ", %") +
+                std::to_string(exponent);
+    return text.empty() ? text : text + "\n";
+}
+
 /// The plan, what it should cost, and the others that were thought of.
 std::string plans(const CpuProgram& program) {
     const PlanKindRow& kind = row_of(kind_of(program.graph, program.plan));
@@ -32,7 +44,7 @@ std::string plans(const CpuProgram& program) {
                          parts_of(program.plan)))
         if (plan != program.plan)
             text += "  or " + print(plan) + "\n";
-    return text;
+    return text + exponents(program.graph);
 }
 
 } // namespace

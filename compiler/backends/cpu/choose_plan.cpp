@@ -186,8 +186,8 @@ Features features_of(const ir::Graph& graph, const Plan& plan) {
                 features.accumulators += std::max(width, 1);
         } else if (node.type.axes == Axes::IJ && node.arity > 0) {
             features.vectors |= node.type.rank == 1;
-            const bool power = is_power_of_pairs(node) ||
-                               is_in_place(node.op, node.type.dtype);
+            const bool power =
+                is_power_of_pairs(node) || is_in_place(graph, node);
             features.powers |= power;
             slots_of_functions += power ? row_of(node.op).cost : 0;
             features.functions |=

@@ -96,15 +96,6 @@ std::optional<double> order_of(Value* order) {
     return number->getValueAPF().convertToDouble();
 }
 
-/// Whether a function of this order is written in place.
-bool is_of_low_order(Op op, Value* order) {
-    const auto number = order_of(order);
-    if (op == Op::Polygamma)
-        return number == 0;
-    return op == Op::BesselJ && number &&
-           (*number == 0 || std::abs(*number) == 1);
-}
-
 /// Calls the double function for one lane after the other: for states of F32,
 /// which merge in F64.
 Value* call_by_lane(Lanes& lanes, const FunctionTable& functions,
@@ -139,7 +130,8 @@ public:
         for (std::size_t k = 0; k < operands.size(); ++k)
             if (ir::is_nonnegative(known[k].sign))
                 lanes.assume_nonnegative(operands_[k]);
-        is_of_low_order_ = is_of_low_order(op, operands[0]);
+        const auto order = order_of(operands[0]);
+        is_of_low_order_ = order && is_of_low_order(op, *order);
     }
 
     ~Function() { lanes_.forget_assumptions(); }

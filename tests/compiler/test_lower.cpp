@@ -55,7 +55,7 @@ constexpr LoweredCase shown[] = {
     {"word tiles", "argmax_j x_i·y_j", "x i8[64], y i8[64]", Isa::X86_64_V4_AMX},
     {"split tiles", "max_j x_i·y_j", "x f32[64], y f32[64]", Isa::X86_64_V4_AMX, 1e-2},
     {"rounded words", "max_j x_i·y_j", "x f32[64], y f32[64]", Isa::Zen4, 1e-2},
-    {"a filter", "argkmin_j(|x_i - y_j|², 10)", "x f32[64], y f32[64]", Isa::X86_64_V4_BF16},
+    {"a filter", "argkmin_j(|x_i - y_j|², 10)", "x f32[64], y f32[64]", Isa::Zen4},
     {"attention", "softmax_j(q_i·k_j/√64, v_j)", "q f32[64], k f32[64], v f32[16]"},
     {"attention of bf16", "softmax_j(q_i·k_j/√64, v_j)", "q bf16[64], k bf16[64], v bf16[64]", Isa::X86_64_V4_AMX},
     {"an argmin in double", "argmin_j |x_i - y_j|²", "x f64[3], y f64[3]", Isa::X86_64_V3},

@@ -137,7 +137,12 @@ def points(kind: str, count: int, d: int, rng: np.random.Generator):
     return KINDS[kind](rng.random((count, d)), rng).astype(np.float32)
 
 
-SIEVES = [isa for isa in HERE if "bf16" in isa or isa.startswith("znver")]
+SIEVES = [isa for isa in HERE if isa.endswith(("bf16", "amx", "ver4", "ver5"))]
+
+
+def filtered_plan(formula, isa, **arrays):
+    plans = formula.plans(**arrays, options=tilefold.Options(isa=isa))
+    return next(plan for plan in plans if " filter=1" in plan)
 
 
 @pytest.mark.parametrize("isa", SIEVES)
@@ -150,8 +155,7 @@ def test_a_filter_changes_nothing(isa, kind, d, count):
     x, y = (points(kind, n, d, rng) for n in (301, 3001))
     x[5] = y[2900]
     formula = tilefold.compile(f"argkmin_j(|x_i - y_j|², {count})")
-    plan = formula.plans(x=x, y=y, options=tilefold.Options(isa=isa))[0]
-    assert " filter=1" in plan
+    plan = filtered_plan(formula, isa, x=x, y=y)
     found, wanted = (
         formula(x=x, y=y, options=tilefold.Options(plan=text))
         for text in (plan, plan.replace(" filter=1", ""))
@@ -185,9 +189,8 @@ def test_a_filter_in_any_tile_of_columns(isa, column_tile, d):
     y = np.sort(np.random.default_rng(3).random(1009, np.float32))[::-1]
     x, y = np.zeros((70, d), np.float32), np.repeat(y[:, None], d, 1)
     formula = tilefold.compile("argkmin_j(|x_i - y_j|², 9)")
-    plan = formula.plans(x=x, y=y, options=tilefold.Options(isa=isa))[0]
+    plan = filtered_plan(formula, isa, x=x, y=y)
     plan = re.sub("column_tile=[0-9]+", f"column_tile={column_tile}", plan)
-    assert " filter=1" in plan
     found = formula(x=x, y=y, options=tilefold.Options(plan=plan))
     wanted = np.broadcast_to(np.arange(1008, 999, -1), (70, 9))
     np.testing.assert_array_equal(found, wanted)
@@ -207,13 +210,24 @@ def test_a_filter_allows_for_all_that_rounding_does(isa, rounded):
     x[0] = 0
     y = np.full((3000, 64), far, np.float32)
     y[2001] = near
-    found = tilefold.reduce(
-        "argkmin_j(|x_i - y_j|², 1)",
-        x=x,
-        y=y,
-        options=tilefold.Options(isa=isa),
-    )
+    formula = tilefold.compile("argkmin_j(|x_i - y_j|², 1)")
+    plan = filtered_plan(formula, isa, x=x, y=y)
+    found = formula(x=x, y=y, options=tilefold.Options(plan=plan))
     assert (found[1:] == 2001).all()
+
+
+@pytest.mark.parametrize("isa", [isa for isa in HERE if "amx" in isa])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_matrix_unit_filters_short_vectors(isa, kind):
+    rng = np.random.default_rng(1)
+    x, y = (points(kind, n, 16, rng) for n in (301, 3001))
+    formula = tilefold.compile("argkmin_j(|x_i - y_j|², 10)")
+    options = tilefold.Options(isa=isa)
+    plan = formula.plans(x=x, y=y, options=options)[0]
+    assert " filter=1" in plan
+    plain = tilefold.Options(plan=plan.replace(" filter=1", ""))
+    found = formula(x=x, y=y, options=options)
+    np.testing.assert_array_equal(found, formula(x=x, y=y, options=plain))
 
 
 @pytest.mark.parametrize(

@@ -282,12 +282,6 @@ void set_tile(Plan& plan, const Tile& tile, const Features& features,
     plan.k_block = features.longest > constants::deep ? constants::k_block : 0;
 }
 
-/// Intel's lanes make products of bf16 at half the pace of those of float32,
-/// and a filter of them costs more than it spares: see least_filtered().
-bool filter_pays(Isa isa) {
-    return row_of(isa).blocks || row_of(isa).ports != Ports::Shared;
-}
-
 } // namespace
 
 PlanKind kind_of(const ir::Graph& graph, const Plan& plan) {
@@ -370,17 +364,11 @@ std::vector<Plan> enumerate_plans(const ir::Graph& graph, Nest nest, Isa isa,
             plans.push_back(plan);
         }
     };
-    const auto add_filtered = [&] {
-        plan.filter = 1;
-        if (choose_contractions(graph, plan).has(Contraction::Filtered))
-            add();
-        plan.filter = 0;
-    };
-    if (filter_pays(isa))
-        add_filtered();
+    plan.filter = 1;
+    if (choose_contractions(graph, plan).filtered() != ir::no_value)
+        add();
+    plan.filter = 0;
     add();
-    if (!filter_pays(isa))
-        add_filtered();
     return plans;
 }
 

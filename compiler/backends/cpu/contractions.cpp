@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,13 +30,21 @@ constexpr std::int32_t tiled_layer = 32;
 /// Many of 10,000 columns get into a list of more places than these.
 constexpr std::int64_t most_filtered = 32;
 
-/// From so many components on, columns are looked at by products of bf16
-/// first. The 10 nearest of 20,000, with a filter in the time without, one core
-/// of an Emerald Rapids:
-///   blocks  D=8 1.1   12 0.9   16 0.7   24 0.6   32 0.5
-///   lanes   D=8 1.4   16 1.3   32 1.2   64 1.1   128 1.1
-std::int32_t least_filtered(Isa isa) {
-    return row_of(isa).blocks ? 16 : long_vector;
+/// How columns whose distances may be small are found, if it pays. The 10
+/// nearest of 20,000, with a filter in the time without, one core of an Emerald
+/// Rapids; where differences have ports of their own, only bf16 spares any.
+///   float32   D=6 0.96   7 0.92   8 0.86   12 0.79   16 0.74   32 0.72
+///   blocks    D=8 1.1    12 0.8   16 0.73  20 0.67   24 0.59   32 0.5
+///   bf16      of D=64 on a Zen 4 0.8, of 128 0.7
+std::optional<Contraction> way_of_filter(Isa isa, std::int32_t components) {
+    const IsaRow& row = row_of(isa);
+    if (row.blocks && components >= 16)
+        return Contraction::FilteredByWords;
+    if (row.ports == Ports::Shared && row.masks && components >= 7)
+        return Contraction::Filtered;
+    if (row.ports != Ports::Shared && row.bf16 && components >= long_vector)
+        return Contraction::FilteredByWords;
+    return std::nullopt;
 }
 
 bool is_narrow(DType dtype) {
@@ -114,12 +123,16 @@ bool is_split(const ir::Graph& graph, ValueId id, const Plan& plan) {
            are_factors(graph, graph[id], plan, long_vector);
 }
 
+std::int32_t components_of(const ir::Graph& graph, const Node& contraction) {
+    return graph[contraction.operands[0]].type.rows;
+}
+
 /// The squared distance of float32 vectors of which a list of the smallest is
-/// kept, where the plan has products of bf16 say which may be small; no_value
-/// where there is none.
+/// kept, where the plan has products say which may be small; no_value where
+/// there is none.
 ValueId filtered_distance(const ir::Graph& graph, const Plan& plan) {
     ValueId found = ir::no_value;
-    if (!plan.filter || !row_of(plan.isa).bf16 || graph.real != DType::F32)
+    if (!plan.filter || graph.real != DType::F32)
         return found;
     for (ValueId id = 0; id < graph.nodes.size(); ++id) {
         const Node& node = graph[id];
@@ -130,7 +143,8 @@ ValueId filtered_distance(const ir::Graph& graph, const Plan& plan) {
         const bool filtered =
             found == ir::no_value && monoid == ir::Monoid::KMinimum &&
             node.third <= most_filtered && graph[body].op == Op::SqDist &&
-            are_factors(graph, graph[body], plan, least_filtered(plan.isa));
+            are_factors(graph, graph[body], plan, 1) &&
+            way_of_filter(plan.isa, components_of(graph, graph[body]));
         if (!filtered)
             return ir::no_value;
         found = body;
@@ -190,10 +204,9 @@ std::int64_t depth_of(const ir::Graph& graph, const Contractions& chosen) {
             meet(chosen.words_of(graph[id].operands[0])->words());
         else if (way == Contraction::LayerTiles)
             meet((terms_of(graph, graph[id]) + 1) / 2);
-    const ValueId filtered = chosen.first(Contraction::Filtered);
+    const ValueId filtered = chosen.first(Contraction::FilteredByWords);
     if (depth == 0 && filtered != ir::no_value)
-        depth =
-            best_depth((graph[graph[filtered].operands[0]].type.rows + 1) / 2);
+        depth = best_depth((components_of(graph, graph[filtered]) + 1) / 2);
     return depth;
 }
 
@@ -342,7 +355,8 @@ Contractions choose_contractions(const ir::Graph& graph, const Plan& plan) {
                                   ? Contraction::LayerTiles
                                   : Contraction::Layer;
         else if (id == filtered)
-            chosen.ways[id] = Contraction::Filtered;
+            chosen.ways[id] =
+                *way_of_filter(plan.isa, components_of(graph, node));
         else
             chosen.ways[id] = way_of_lanes(graph, node, plan);
     }

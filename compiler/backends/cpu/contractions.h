@@ -79,6 +79,12 @@ struct Contractions {
     /// Returns the first contraction that is computed so, or no_value.
     ir::ValueId first(Contraction way) const;
     bool has(Contraction way) const { return first(way) != ir::no_value; }
+    /// Returns the distance that is computed where a lower bound lets it pass,
+    /// or no_value.
+    ir::ValueId filtered() const {
+        const ir::ValueId of_bf16 = first(Contraction::FilteredByWords);
+        return of_bf16 != ir::no_value ? of_bf16 : first(Contraction::Filtered);
+    }
     /// Whether the matrix unit adds the contraction up.
     bool is_tiled(ir::ValueId id) const {
         return is(id, Contraction::WordTiles) ||
@@ -87,11 +93,12 @@ struct Contractions {
     /// Whether products have columns of pairs for one of their sides. (Those of
     /// layers have the units.)
     bool takes_squares_of_columns() const {
-        return depth > 0 && (!weighed_by_tiles.empty() ||
-                             std::ranges::any_of(ways, [&](const auto& entry) {
-                                 return is_tiled(entry.first) ||
-                                        entry.second == Contraction::Filtered;
-                             }));
+        return depth > 0 &&
+               (!weighed_by_tiles.empty() ||
+                std::ranges::any_of(ways, [&](const auto& entry) {
+                    return is_tiled(entry.first) ||
+                           entry.second == Contraction::FilteredByWords;
+                }));
     }
     /// Whether words are made of vectors of this dtype.
     bool rounds(DType stored) const {

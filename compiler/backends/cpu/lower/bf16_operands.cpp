@@ -80,30 +80,39 @@ std::optional<Filter> place_filter(const ir::Graph& graph, const Plan& plan,
                                    const Contractions& contractions,
                                    Arena& arena) {
     Filter filter;
-    filter.distance = contractions.first(Contraction::Filtered);
+    filter.distance = contractions.filtered();
     if (filter.distance == ir::no_value)
         return std::nullopt;
     std::tie(filter.row, filter.column) =
         ir::rows_first(graph, graph[filter.distance]);
     filter.components = graph[filter.row].type.rows;
-    const std::int64_t words = words_of(filter.components);
-    filter.depth = contractions.depth;
+    filter.of_bf16 =
+        contractions.is(filter.distance, Contraction::FilteredByWords);
+    const std::int64_t words =
+        filter.of_bf16 ? words_of(filter.components) : filter.components;
+    filter.depth = filter.of_bf16 ? contractions.depth : 1;
     filter.steps = round_up(words, filter.depth) / filter.depth;
-    filter.stride = round_up(words, most_block_depth) * 4;
-    const std::int64_t tile = plan.row_vectors * vector_bytes_of_bf16;
+    const std::int64_t whole =
+        filter.of_bf16 ? most_block_depth : std::int64_t(plan.lanes);
+    filter.stride = round_up(words, whole) * 4;
+    filter.numbers = filter.stride / 4 * (filter.of_bf16 ? numbers_of_word : 1);
+    filter.vector_bytes = std::int64_t(plan.lanes) * 4;
+    const std::int64_t tile = plan.row_vectors * filter.vector_bytes;
     const std::int64_t tiles = tiles_of_rows(plan);
     const std::int64_t columns = whole_squares(plan.panel);
     const auto take = [&](std::int64_t bytes) {
         return arena.take(bytes, vector_bytes_of_bf16);
     };
-    filter.centre = take(filter.stride * 2);
+    filter.centre = take(filter.numbers * 4);
     filter.row_words = take(tiles * filter.steps * filter.depth * tile);
     filter.row_parts = take(tiles * Filter::parts_of_row * tile);
     filter.column_words = take(columns * filter.stride);
-    filter.column_errors = take(columns * 4);
     filter.column_squares = take(columns * 4);
     filter.longest = take(4);
-    filter.products = take(whole_squares(plan.column_tile) * tile);
+    if (filter.of_bf16) {
+        filter.column_errors = take(columns * 4);
+        filter.products = take(whole_squares(plan.column_tile) * tile);
+    }
     return filter;
 }
 

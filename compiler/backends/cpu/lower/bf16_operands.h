@@ -40,21 +40,25 @@ struct LayerProduct {
     std::int64_t matrix_part_bytes = 0;
 };
 
-/// What the filter keeps of rows and columns; offsets in scratch.
+/// What the filter keeps of rows and columns; offsets in scratch. A word is two
+/// bf16 where the matrix unit multiplies, else a float32.
 struct Filter {
     ir::ValueId distance = ir::no_value, row = ir::no_value,
                 column = ir::no_value;
+    bool of_bf16 = false;
     std::int64_t components = 0;
     std::int64_t depth = 0, steps = 0; ///< words of a step, and steps
     std::int64_t stride = 0;           ///< bytes of a column's words
+    std::int64_t numbers = 0;          ///< of a column, with zeros behind
+    std::int64_t vector_bytes = 0;
     /// Places of c, of the words of rows, and of their squares, errors and
     /// lengths.
     std::int64_t centre = 0, row_words = 0, row_parts = 0;
-    /// Places of the words of columns, of e and (|y'|² - e²)/2 of each column,
-    /// and of the longest y'.
-    std::int64_t column_words = 0, column_errors = 0, column_squares = 0,
-                 longest = 0;
-    std::int64_t products = 0;
+    /// Places of the words of columns, of (|y'|² - e²)/2 of each column (of
+    /// float32, of -|y'|²/2), and of the longest y'.
+    std::int64_t column_words = 0, column_squares = 0, longest = 0;
+    /// Of bf16: places of e of each column, and of the products of a tile.
+    std::int64_t column_errors = 0, products = 0;
     static constexpr std::int64_t parts_of_row = 3;
 };
 

@@ -194,8 +194,10 @@ private:
                  ", vectors at " + std::to_string(product.vector_words));
         if (kernel_.filter)
             line("  filter " + ir::reference(kernel_.filter->distance) +
-                 " by bf16 products: rows at " +
-                 std::to_string(kernel_.filter->row_words) + ", columns at " +
+                 (kernel_.filter->of_bf16 ? " by bf16 products"
+                                          : " by products") +
+                 ": rows at " + std::to_string(kernel_.filter->row_words) +
+                 ", columns at " +
                  std::to_string(kernel_.filter->column_words));
     }
 

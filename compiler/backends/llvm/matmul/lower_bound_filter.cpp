@@ -12,10 +12,11 @@ using llvm::Value;
 
 namespace {
 
-constexpr std::int64_t vector_bytes = vector_bytes_of_bf16;
 /// A factor for what is found by a few roundings and only has to be no
 /// smaller.
 constexpr double upwards = 1 + 0x1p-10;
+/// x - c is rounded by no more than so much of |x - c|.
+constexpr double rounding = 0x1p-22;
 /// Products below the normal numbers are lost: so much of a thousand.
 constexpr double lost = 0x1p-116;
 
@@ -45,8 +46,10 @@ public:
         lanes_.b.CreateStore(zero, square_at_);
         lanes_.b.CreateStore(zero, error_at_);
     }
-    /// Adds a number and returns the bits of the nearest bf16 of x - c.
-    Value* add(Value* x) {
+    /// Adds a number that is kept as it is.
+    void add_exact(Value* x) { add(square_at_, x); }
+    /// Adds a number and returns the bits of the nearest bf16.
+    Value* add_nearest(Value* x) {
         const NearestBf16 nearest(lanes_, x);
         Value* rest = lanes_.b.CreateFSub(x, nearest.value);
         add(square_at_, nearest.value);
@@ -63,7 +66,7 @@ public:
     /// c.
     static Value* error_of(const Lanes& lanes, Value* error, Value* length) {
         return lanes.b.CreateFAdd(length_of(lanes, error),
-                                  scaled(lanes, length, 0x1p-22));
+                                  scaled(lanes, length, rounding));
     }
 
 private:
@@ -82,7 +85,8 @@ Value* LowerBoundFilter::row_words(const Lanes& lanes, Value* scratch,
     Value* tile =
         lanes.b.CreateUDiv(row, lanes.constant(vectors * writer_.plan.lanes));
     return lanes.at(lanes.byte_offset(scratch, filter_->row_words), tile, 0,
-                    filter_->steps * filter_->depth * vectors * vector_bytes);
+                    filter_->steps * filter_->depth * vectors *
+                        filter_->vector_bytes);
 }
 
 Value* LowerBoundFilter::row_part(const Lanes& lanes, Value* scratch,
@@ -92,8 +96,8 @@ Value* LowerBoundFilter::row_part(const Lanes& lanes, Value* scratch,
         lanes.b.CreateUDiv(row, lanes.constant(vectors * writer_.plan.lanes));
     return lanes.byte_offset(
         lanes.at(lanes.byte_offset(scratch, filter_->row_parts), tile, 0,
-                 Filter::parts_of_row * vectors * vector_bytes),
-        (part * vectors + r) * vector_bytes);
+                 Filter::parts_of_row * vectors * filter_->vector_bytes),
+        (part * vectors + r) * filter_->vector_bytes);
 }
 
 /// The first row, without what is no finite number, and zeros.
@@ -118,11 +122,57 @@ void LowerBoundFilter::keep_centre(Entry& entry, const Pack& rows,
                    store(k, lanes.b.CreateSelect(is_finite, x, none));
                });
     lanes.loop(lanes.constant(filter_->components),
-               lanes.constant(filter_->stride / 2), lanes.constant(1),
+               lanes.constant(filter_->numbers), lanes.constant(1),
                [&](Value* k) { store(k, none); });
 }
 
 /// Words of all rows of a tile lie side by side.
+void LowerBoundFilter::keep_words(Entry& entry, const Pack& rows, Value* tile,
+                                  int r, Norms& norms, Value* scratch) const {
+    const Lanes& lanes = entry.lanes;
+    auto& b = entry.b;
+    const std::int64_t vectors = writer_.plan.row_vectors;
+    Value* centre = lanes.byte_offset(scratch, filter_->centre);
+    Value* point = b.CreateAdd(tile, lanes.constant(r * lanes.width()));
+    const auto number = [&](Value* k) {
+        Value* x =
+            lanes.load(DType::F32, rows.address(lanes, scratch, filter_->row,
+                                                {0, k}, point));
+        return b.CreateFSub(
+            x, lanes.broadcast(DType::F32, lanes.at(centre, k, 0, 4)));
+    };
+    Value* to = lanes.byte_offset(row_words(lanes, scratch, tile),
+                                  r * filter_->vector_bytes);
+    const auto store = [&](Value* word, Value* lanes_of_word) {
+        lanes.store(lanes_of_word,
+                    lanes.at(to, word, 0, vectors * filter_->vector_bytes));
+    };
+    if (!filter_->of_bf16) {
+        lanes.loop(lanes.constant(0), lanes.constant(filter_->components),
+                   lanes.constant(1), [&](Value* k) {
+                       Value* x = number(k);
+                       norms.add_exact(x);
+                       store(k, x);
+                   });
+        return;
+    }
+    const auto bits = [&](Value* k) { return norms.add_nearest(number(k)); };
+    Value* whole = lanes.constant(filter_->components / numbers_of_word);
+    lanes.loop(lanes.constant(0), whole, lanes.constant(1), [&](Value* w) {
+        Value* even = b.CreateMul(w, lanes.constant(numbers_of_word));
+        Value* first = bits(even);
+        store(w, words_of(lanes, first,
+                          bits(b.CreateAdd(even, lanes.constant(1)))));
+    });
+    Value* none = llvm::Constant::getNullValue(lanes.type(DType::I32));
+    lanes.loop(whole, lanes.constant(filter_->steps * filter_->depth),
+               lanes.constant(1), [&](Value* w) { store(w, none); });
+    if (filter_->components % numbers_of_word) {
+        Value* last = bits(lanes.constant(filter_->components - 1));
+        store(whole, b.CreateZExt(last, none->getType()));
+    }
+}
+
 void LowerBoundFilter::keep_rows(Entry& entry, const Pack& rows, Value* count,
                                  Value* scratch) const {
     if (!exists())
@@ -131,37 +181,9 @@ void LowerBoundFilter::keep_rows(Entry& entry, const Pack& rows, Value* count,
     const Lanes& lanes = entry.lanes;
     auto& b = entry.b;
     const std::int64_t vectors = writer_.plan.row_vectors;
-    Value* centre = lanes.byte_offset(scratch, filter_->centre);
     const auto keep = [&](Value* tile, int r) {
-        Value* point = b.CreateAdd(tile, lanes.constant(r * lanes.width()));
         Norms norms(lanes);
-        const auto bits = [&](Value* k) {
-            Value* x = lanes.load(
-                DType::F32,
-                rows.address(lanes, scratch, filter_->row, {0, k}, point));
-            return norms.add(b.CreateFSub(
-                x, lanes.broadcast(DType::F32, lanes.at(centre, k, 0, 4))));
-        };
-        Value* to = lanes.byte_offset(row_words(lanes, scratch, tile),
-                                      r * vector_bytes);
-        const auto store = [&](Value* word, Value* lanes_of_word) {
-            lanes.store(lanes_of_word,
-                        lanes.at(to, word, 0, vectors * vector_bytes));
-        };
-        Value* whole = lanes.constant(filter_->components / numbers_of_word);
-        lanes.loop(lanes.constant(0), whole, lanes.constant(1), [&](Value* w) {
-            Value* even = b.CreateMul(w, lanes.constant(numbers_of_word));
-            Value* first = bits(even);
-            store(w, words_of(lanes, first,
-                              bits(b.CreateAdd(even, lanes.constant(1)))));
-        });
-        Value* none = llvm::Constant::getNullValue(lanes.type(DType::I32));
-        lanes.loop(whole, lanes.constant(filter_->steps * filter_->depth),
-                   lanes.constant(1), [&](Value* w) { store(w, none); });
-        if (filter_->components % numbers_of_word) {
-            Value* last = bits(lanes.constant(filter_->components - 1));
-            store(whole, b.CreateZExt(last, none->getType()));
-        }
+        keep_words(entry, rows, tile, r, norms, scratch);
         Value* length = Norms::length_of(lanes, norms.square());
         lanes.store(norms.square(), row_part(lanes, scratch, tile, r, square));
         lanes.store(length, row_part(lanes, scratch, tile, r,
@@ -176,6 +198,16 @@ void LowerBoundFilter::keep_rows(Entry& entry, const Pack& rows, Value* count,
                });
 }
 
+void LowerBoundFilter::keep_numbers(const Lanes& lanes, Norms& norms, Value* x,
+                                    Value* to, Value* k) const {
+    if (filter_->of_bf16)
+        return void(lanes.b.CreateAlignedStore(
+            norms.add_nearest(x), lanes.at(to, k, 0, 2),
+            llvm::Align(std::uint64_t(filter_->vector_bytes / 2))));
+    norms.add_exact(x);
+    lanes.store(x, lanes.at(to, k, 0, 4));
+}
+
 /// Words of a column are neighbours.
 void LowerBoundFilter::keep_columns(Entry& entry, const Pack& columns,
                                     Value* count, Value* scratch) const {
@@ -184,15 +216,15 @@ void LowerBoundFilter::keep_columns(Entry& entry, const Pack& columns,
     const Lanes& lanes = entry.lanes;
     auto& b = entry.b;
     Value* centre = lanes.byte_offset(scratch, filter_->centre);
-    Value* longest = lanes.variable(b.getFloatTy());
+    Value* most = lanes.variable(b.getFloatTy()); // the largest |y'|²
     Value* zero = llvm::Constant::getNullValue(lanes.type(DType::F32));
-    b.CreateStore(llvm::ConstantFP::get(b.getFloatTy(), 0), longest);
+    b.CreateStore(llvm::ConstantFP::get(b.getFloatTy(), 0), most);
     const auto keep = [&](Value* point) {
         Norms norms(lanes);
         Value* to = lanes.at(lanes.byte_offset(scratch, filter_->column_words),
                              point, 0, filter_->stride);
         lanes.loop(
-            lanes.constant(0), lanes.constant(filter_->stride / 2),
+            lanes.constant(0), lanes.constant(filter_->numbers),
             lanes.constant(lanes.width()), [&](Value* k) {
                 Value* there = lanes.first_lanes(
                     b.CreateSub(lanes.constant(filter_->components), k));
@@ -202,8 +234,7 @@ void LowerBoundFilter::keep_columns(Entry& entry, const Pack& columns,
                                               llvm::Align(4), there, zero);
                 x = b.CreateFSub(
                     x, lanes.load(DType::F32, lanes.at(centre, k, 0, 4)));
-                b.CreateAlignedStore(norms.add(x), lanes.at(to, k, 0, 2),
-                                     llvm::Align(vector_bytes / 2));
+                keep_numbers(lanes, norms, x, to, k);
             });
         const auto sum = [&](Value* squares) {
             auto* all = b.CreateFAddReduce(
@@ -212,30 +243,68 @@ void LowerBoundFilter::keep_columns(Entry& entry, const Pack& columns,
             return all;
         };
         Value* square = sum(norms.square());
-        Value* length = Norms::length_of(lanes, square);
-        Value* error = Norms::error_of(lanes, sum(norms.error()), length);
         const auto store = [&](Value* x, std::int64_t offset) {
             b.CreateAlignedStore(
                 x, lanes.at(lanes.byte_offset(scratch, offset), point, 0, 4),
                 llvm::Align(4));
         };
+        Value* before = b.CreateLoad(b.getFloatTy(), most);
+        b.CreateStore(
+            b.CreateSelect(b.CreateFCmpOGT(square, before), square, before),
+            most);
+        if (!filter_->of_bf16)
+            return store(scaled(lanes, square, -0.5), filter_->column_squares);
+        Value* error = Norms::error_of(lanes, sum(norms.error()),
+                                       Norms::length_of(lanes, square));
         store(error, filter_->column_errors);
         store(scaled(lanes, b.CreateFSub(square, b.CreateFMul(error, error)),
                      0.5),
               filter_->column_squares);
-        b.CreateStore(
-            b.CreateMaxNum(b.CreateLoad(b.getFloatTy(), longest), length),
-            longest);
     };
     lanes.loop(lanes.constant(0), count, lanes.constant(1), keep);
-    b.CreateAlignedStore(b.CreateLoad(b.getFloatTy(), longest),
-                         lanes.byte_offset(scratch, filter_->longest),
-                         llvm::Align(4));
+    b.CreateAlignedStore(
+        Norms::length_of(lanes, b.CreateLoad(b.getFloatTy(), most)),
+        lanes.byte_offset(scratch, filter_->longest), llvm::Align(4));
 }
 
-void LowerBoundFilter::multiply(const Entry& entry, Value* row, Value* first,
-                                Value* end, Value* scratch) const {
+void LowerBoundFilter::each_column(const Entry& entry, Value* row, Value* first,
+                                   Value* end,
+                                   const std::vector<Limits>& limits,
+                                   Value* scratch, const Take& take) const {
     const Lanes& lanes = entry.lanes;
+    auto& b = lanes.b;
+    if (filter_->of_bf16) {
+        multiply(lanes, row, first, end, scratch);
+        lanes.loop(first, end, lanes.constant(1), [&](Value* column) {
+            for (std::size_t r = 0; r < limits.size(); ++r)
+                take(column, int(r),
+                     passes(lanes, limits[r], int(r), first, column, scratch));
+        });
+        return;
+    }
+    Value* together = lanes.constant(writer_.plan.columns);
+    Value* whole = b.CreateAdd(
+        first,
+        b.CreateMul(b.CreateSDiv(b.CreateSub(end, first), together), together));
+    const auto columns = [&](Value* from, Value* to, int count) {
+        lanes.loop(from, to, lanes.constant(count), [&](Value* column) {
+            const std::vector<Value*> sums =
+                sums_of(lanes, row, column, count, scratch);
+            for (int j = 0; j < count; ++j)
+                for (std::size_t r = 0; r < limits.size(); ++r)
+                    take(b.CreateAdd(column, lanes.constant(j)), int(r),
+                         b.CreateFCmpUGE(
+                             sums[std::size_t(j) * limits.size() + r],
+                             limits[r].least));
+        });
+    };
+    columns(first, whole, writer_.plan.columns);
+    columns(whole, end, 1);
+}
+
+/// Products by the matrix unit, of all columns of a tile.
+void LowerBoundFilter::multiply(const Lanes& lanes, Value* row, Value* first,
+                                Value* end, Value* scratch) const {
     const std::int64_t vectors = writer_.plan.row_vectors;
     TileProduct product;
     product.factors = {
@@ -243,7 +312,7 @@ void LowerBoundFilter::multiply(const Entry& entry, Value* row, Value* first,
                   filter_->stride),
          {row_words(lanes, scratch, row)}}};
     product.a_stride = filter_->stride;
-    product.b_step = filter_->depth * vectors * vector_bytes;
+    product.b_step = filter_->depth * vectors * filter_->vector_bytes;
     product.depth = filter_->depth;
     product.most_steps = filter_->steps;
     product.steps = lanes.constant(filter_->steps);
@@ -252,6 +321,49 @@ void LowerBoundFilter::multiply(const Entry& entry, Value* row, Value* first,
     product.rows = lanes.b.CreateSub(end, first);
     product.starts = true;
     emit_product(lanes, product);
+}
+
+/// Returns x'·y' - |y'|²/2 of some columns and the tile's rows, made a
+/// component at a time.
+std::vector<Value*> LowerBoundFilter::sums_of(const Lanes& lanes, Value* row,
+                                              Value* column, int columns,
+                                              Value* scratch) const {
+    auto& b = lanes.b;
+    const int vectors = writer_.plan.row_vectors;
+    llvm::Type* type = lanes.type(DType::F32);
+    std::vector<Value*> sums;
+    Value* starts = lanes.at(
+        lanes.byte_offset(scratch, filter_->column_squares), column, 0, 4);
+    for (int j = 0; j < columns; ++j)
+        for (int r = 0; r < vectors; ++r) {
+            sums.push_back(lanes.variable(type));
+            b.CreateStore(
+                lanes.broadcast(DType::F32, lanes.byte_offset(starts, 4 * j)),
+                sums.back());
+        }
+    Value* x_words = row_words(lanes, scratch, row);
+    Value* y_words = lanes.at(lanes.byte_offset(scratch, filter_->column_words),
+                              column, 0, filter_->stride);
+    const auto add = [&](Value* k) {
+        Value* x_at = lanes.at(x_words, k, 0, vectors * filter_->vector_bytes);
+        Value* y_at = lanes.at(y_words, k, 0, 4);
+        for (int j = 0; j < columns; ++j) {
+            Value* y = lanes.broadcast(
+                DType::F32, lanes.byte_offset(y_at, j * filter_->stride));
+            for (int r = 0; r < vectors; ++r) {
+                Value* x = lanes.load(
+                    DType::F32,
+                    lanes.byte_offset(x_at, r * filter_->vector_bytes));
+                Value* sum = sums[std::size_t(j * vectors + r)];
+                b.CreateStore(lanes.fma(x, y, b.CreateLoad(type, sum)), sum);
+            }
+        }
+    };
+    lanes.loop(lanes.constant(0), lanes.constant(filter_->components),
+               lanes.constant(1), add);
+    for (Value*& sum : sums)
+        sum = b.CreateLoad(type, sum);
+    return sums;
 }
 
 LowerBoundFilter::Limits LowerBoundFilter::limits(const Entry& entry,
@@ -264,10 +376,12 @@ LowerBoundFilter::Limits LowerBoundFilter::limits(const Entry& entry,
         return lanes.load(DType::F32, row_part(lanes, scratch, row, r, which));
     };
     const double rounded = roundings(filter_->components);
-    Value* near = b.CreateFAdd(scaled(lanes, root(lanes, worst), 1 + rounded),
-                               part(error));
     Value* longest = lanes.broadcast(
         DType::F32, lanes.byte_offset(scratch, filter_->longest));
+    Value* near = b.CreateFAdd(scaled(lanes, root(lanes, worst), 1 + rounded),
+                               part(error));
+    if (!filter_->of_bf16) // e of the column, too
+        near = b.CreateFAdd(near, scaled(lanes, longest, rounding));
     Value* all = b.CreateFAdd(b.CreateFAdd(part(length), near),
                               scaled(lanes, longest, 2));
     Value* slack = b.CreateFAdd(scaled(lanes, b.CreateFMul(all, all), rounded),
@@ -277,10 +391,9 @@ LowerBoundFilter::Limits LowerBoundFilter::limits(const Entry& entry,
     return {near, b.CreateFSub(least, slack)};
 }
 
-Value* LowerBoundFilter::passes(const Entry& entry, const Limits& limits, int r,
+Value* LowerBoundFilter::passes(const Lanes& lanes, const Limits& limits, int r,
                                 Value* first, Value* column,
                                 Value* scratch) const {
-    const Lanes& lanes = entry.lanes;
     auto& b = lanes.b;
     const std::int64_t vectors = writer_.plan.row_vectors;
     const auto of_column = [&](std::int64_t offset) {
@@ -289,11 +402,11 @@ Value* LowerBoundFilter::passes(const Entry& entry, const Limits& limits, int r,
             lanes.at(lanes.byte_offset(scratch, offset), column, 0, 4));
     };
     Value* product = lanes.load(
-        DType::F32,
-        lanes.byte_offset(
-            lanes.at(lanes.byte_offset(scratch, filter_->products),
-                     b.CreateSub(column, first), 0, vectors * vector_bytes),
-            r * vector_bytes));
+        DType::F32, lanes.byte_offset(
+                        lanes.at(lanes.byte_offset(scratch, filter_->products),
+                                 b.CreateSub(column, first), 0,
+                                 vectors * filter_->vector_bytes),
+                        r * filter_->vector_bytes));
     Value* sum =
         lanes.fma(limits.near, of_column(filter_->column_errors), product);
     return b.CreateFCmpUGE(

@@ -42,20 +42,16 @@ void Accumulate::write_all_columns(Value* row, Value* panel, Value* first,
 
 void Accumulate::write_filtered(Value* row, Value* panel, Value* first,
                                 Value* end) {
-    filter_.multiply(entry_, row, first, end, scratch());
     const auto take_filtered = [&](Tile& tile) {
         std::vector<LowerBoundFilter::Limits> limits;
         for (int r = 0; r < tile.rows; ++r)
             limits.push_back(filter_.limits(
                 entry_, row, r, filtered().worst(tile, r), scratch()));
-        each_step(first, end, 1, [&](Value* column, int) {
-            tile.column = column;
-            for (int r = 0; r < tile.rows; ++r)
-                filtered().take_filtered(
-                    tile, r,
-                    filter_.passes(entry_, limits[std::size_t(r)], r, first,
-                                   column, scratch()));
-        });
+        filter_.each_column(entry_, row, first, end, limits, scratch(),
+                            [&](Value* column, int r, Value* passes) {
+                                tile.column = column;
+                                filtered().take_filtered(tile, r, passes);
+                            });
         leaves_.begin_column_tile(first);
         for (int r = 0; r < tile.rows; ++r)
             take_passed(tile, r, first);

@@ -36,13 +36,16 @@ constexpr std::int64_t most_filtered = 32;
 ///   float32   D=6 0.96   7 0.92   8 0.86   12 0.79   16 0.74   32 0.72
 ///   blocks    D=8 1.1    12 0.8   16 0.73  20 0.67   24 0.59   32 0.5
 ///   bf16      of D=64 on a Zen 4 0.8, of 128 0.7
-std::optional<Contraction> way_of_filter(Isa isa, std::int32_t components) {
+std::optional<Contraction> way_of_filter(Isa isa, DType dtype,
+                                         std::int32_t components) {
     const IsaRow& row = row_of(isa);
-    if (row.blocks && components >= 16)
+    const bool is_single = dtype == DType::F32;
+    if (is_single && row.blocks && components >= 16)
         return Contraction::FilteredByWords;
     if (row.ports == Ports::Shared && row.masks && components >= 7)
         return Contraction::Filtered;
-    if (row.ports != Ports::Shared && row.bf16 && components >= long_vector)
+    if (is_single && row.ports != Ports::Shared && row.bf16 &&
+        components >= long_vector)
         return Contraction::FilteredByWords;
     return std::nullopt;
 }
@@ -127,12 +130,12 @@ std::int32_t components_of(const ir::Graph& graph, const Node& contraction) {
     return graph[contraction.operands[0]].type.rows;
 }
 
-/// The squared distance of float32 vectors of which a list of the smallest is
+/// The squared distance of vectors of which a list of the smallest is
 /// kept, where the plan has products say which may be small; no_value where
 /// there is none.
 ValueId filtered_distance(const ir::Graph& graph, const Plan& plan) {
     ValueId found = ir::no_value;
-    if (!plan.filter || graph.real != DType::F32)
+    if (!plan.filter)
         return found;
     for (ValueId id = 0; id < graph.nodes.size(); ++id) {
         const Node& node = graph[id];
@@ -144,7 +147,8 @@ ValueId filtered_distance(const ir::Graph& graph, const Plan& plan) {
             found == ir::no_value && monoid == ir::Monoid::KMinimum &&
             node.third <= most_filtered && graph[body].op == Op::SqDist &&
             are_factors(graph, graph[body], plan, 1) &&
-            way_of_filter(plan.isa, components_of(graph, graph[body]));
+            way_of_filter(plan.isa, graph.real,
+                          components_of(graph, graph[body]));
         if (!filtered)
             return ir::no_value;
         found = body;
@@ -355,8 +359,8 @@ Contractions choose_contractions(const ir::Graph& graph, const Plan& plan) {
                                   ? Contraction::LayerTiles
                                   : Contraction::Layer;
         else if (id == filtered)
-            chosen.ways[id] =
-                *way_of_filter(plan.isa, components_of(graph, node));
+            chosen.ways[id] = *way_of_filter(plan.isa, graph.real,
+                                             components_of(graph, node));
         else
             chosen.ways[id] = way_of_lanes(graph, node, plan);
     }

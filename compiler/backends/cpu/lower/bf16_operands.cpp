@@ -94,23 +94,25 @@ std::optional<Filter> place_filter(const ir::Graph& graph, const Plan& plan,
     filter.steps = round_up(words, filter.depth) / filter.depth;
     const std::int64_t whole =
         filter.of_bf16 ? most_block_depth : std::int64_t(plan.lanes);
-    filter.stride = round_up(words, whole) * 4;
-    filter.numbers = filter.stride / 4 * (filter.of_bf16 ? numbers_of_word : 1);
-    filter.vector_bytes = std::int64_t(plan.lanes) * 4;
+    const auto size = std::int64_t(size_of(graph.real)); // of a word, too
+    filter.stride = round_up(words, whole) * size;
+    filter.numbers =
+        filter.stride / size * (filter.of_bf16 ? numbers_of_word : 1);
+    filter.vector_bytes = plan.lanes * size;
     const std::int64_t tile = plan.row_vectors * filter.vector_bytes;
     const std::int64_t tiles = tiles_of_rows(plan);
     const std::int64_t columns = whole_squares(plan.panel);
     const auto take = [&](std::int64_t bytes) {
         return arena.take(bytes, vector_bytes_of_bf16);
     };
-    filter.centre = take(filter.numbers * 4);
+    filter.centre = take(filter.numbers * size);
     filter.row_words = take(tiles * filter.steps * filter.depth * tile);
     filter.row_parts = take(tiles * Filter::parts_of_row * tile);
     filter.column_words = take(columns * filter.stride);
-    filter.column_squares = take(columns * 4);
-    filter.longest = take(4);
+    filter.column_squares = take(columns * size);
+    filter.longest = take(size);
     if (filter.of_bf16) {
-        filter.column_errors = take(columns * 4);
+        filter.column_errors = take(columns * size);
         filter.products = take(whole_squares(plan.column_tile) * tile);
     }
     return filter;

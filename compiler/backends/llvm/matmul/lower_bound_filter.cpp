@@ -15,10 +15,20 @@ namespace {
 /// A factor for what is found by a few roundings and only has to be no
 /// smaller.
 constexpr double upwards = 1 + 0x1p-10;
+/// What a dtype allows.
+struct Accuracy {
+    double unit; ///< of roundings of sums
+    /// Products below the normal numbers are lost: so much of a thousand.
+    double lost;
+};
+Accuracy accuracy_of(DType dtype) {
+    return dtype == DType::F64 ? Accuracy{0x1p-52, 0x1p-1012}
+                               : Accuracy{0x1p-23, 0x1p-116};
+}
 /// x - c is rounded by no more than so much of |x - c|.
-constexpr double rounding = 0x1p-22;
-/// Products below the normal numbers are lost: so much of a thousand.
-constexpr double lost = 0x1p-116;
+double rounding_of(DType dtype) {
+    return 2 * accuracy_of(dtype).unit;
+}
 
 Value* root(const Lanes& lanes, Value* x) {
     return lanes.b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
@@ -30,8 +40,8 @@ Value* scaled(const Lanes& lanes, Value* x, double factor) {
 
 /// Returns a bound of the roundings of sums of so many terms, and of the few
 /// operations around them.
-double roundings(std::int64_t terms) {
-    return double(terms + 16) * 0x1p-23;
+double roundings(std::int64_t terms, DType dtype) {
+    return double(terms + 16) * accuracy_of(dtype).unit;
 }
 
 } // namespace
@@ -40,7 +50,7 @@ double roundings(std::int64_t terms) {
 class LowerBoundFilter::Norms {
 public:
     explicit Norms(const Lanes& lanes)
-        : lanes_(lanes), type_(lanes.type(DType::F32)),
+        : lanes_(lanes), type_(lanes.type(lanes.real())),
           square_at_(lanes.variable(type_)), error_at_(lanes.variable(type_)) {
         Value* zero = llvm::Constant::getNullValue(type_);
         lanes_.b.CreateStore(zero, square_at_);
@@ -65,8 +75,9 @@ public:
     /// Returns an error no smaller than |x - c - x'| and the rounding of x -
     /// c.
     static Value* error_of(const Lanes& lanes, Value* error, Value* length) {
-        return lanes.b.CreateFAdd(length_of(lanes, error),
-                                  scaled(lanes, length, rounding));
+        return lanes.b.CreateFAdd(
+            length_of(lanes, error),
+            scaled(lanes, length, rounding_of(lanes.real())));
     }
 
 private:
@@ -107,10 +118,10 @@ void LowerBoundFilter::keep_centre(Entry& entry, const Pack& rows,
     Value* zero = lanes.constant(0);
     Value* centre = lanes.byte_offset(scratch, filter_->centre);
     const auto store = [&](Value* k, Value* x) {
-        lanes.b.CreateAlignedStore(x, lanes.at(centre, k, 0, 4),
-                                   llvm::Align(4));
+        lanes.b.CreateAlignedStore(x, lanes.at(centre, k, 0, size()),
+                                   alignment());
     };
-    llvm::Type* number = lanes.b.getFloatTy();
+    llvm::Type* number = number_type(lanes);
     Value* none = llvm::Constant::getNullValue(number);
     lanes.loop(zero, lanes.constant(filter_->components), lanes.constant(1),
                [&](Value* k) {
@@ -135,11 +146,10 @@ void LowerBoundFilter::keep_words(Entry& entry, const Pack& rows, Value* tile,
     Value* centre = lanes.byte_offset(scratch, filter_->centre);
     Value* point = b.CreateAdd(tile, lanes.constant(r * lanes.width()));
     const auto number = [&](Value* k) {
-        Value* x =
-            lanes.load(DType::F32, rows.address(lanes, scratch, filter_->row,
-                                                {0, k}, point));
+        Value* x = lanes.load(
+            real(), rows.address(lanes, scratch, filter_->row, {0, k}, point));
         return b.CreateFSub(
-            x, lanes.broadcast(DType::F32, lanes.at(centre, k, 0, 4)));
+            x, lanes.broadcast(real(), lanes.at(centre, k, 0, size())));
     };
     Value* to = lanes.byte_offset(row_words(lanes, scratch, tile),
                                   r * filter_->vector_bytes);
@@ -205,7 +215,7 @@ void LowerBoundFilter::keep_numbers(const Lanes& lanes, Norms& norms, Value* x,
             norms.add_nearest(x), lanes.at(to, k, 0, 2),
             llvm::Align(std::uint64_t(filter_->vector_bytes / 2))));
     norms.add_exact(x);
-    lanes.store(x, lanes.at(to, k, 0, 4));
+    lanes.store(x, lanes.at(to, k, 0, size()));
 }
 
 /// Words of a column are neighbours.
@@ -216,39 +226,40 @@ void LowerBoundFilter::keep_columns(Entry& entry, const Pack& columns,
     const Lanes& lanes = entry.lanes;
     auto& b = entry.b;
     Value* centre = lanes.byte_offset(scratch, filter_->centre);
-    Value* most = lanes.variable(b.getFloatTy()); // the largest |y'|²
-    Value* zero = llvm::Constant::getNullValue(lanes.type(DType::F32));
-    b.CreateStore(llvm::ConstantFP::get(b.getFloatTy(), 0), most);
+    Value* most = lanes.variable(number_type(lanes)); // the largest |y'|²
+    Value* zero = llvm::Constant::getNullValue(lanes.type(real()));
+    b.CreateStore(llvm::ConstantFP::get(number_type(lanes), 0), most);
     const auto keep = [&](Value* point) {
         Norms norms(lanes);
         Value* to = lanes.at(lanes.byte_offset(scratch, filter_->column_words),
                              point, 0, filter_->stride);
-        lanes.loop(
-            lanes.constant(0), lanes.constant(filter_->numbers),
-            lanes.constant(lanes.width()), [&](Value* k) {
-                Value* there = lanes.first_lanes(
-                    b.CreateSub(lanes.constant(filter_->components), k));
-                Value* place = columns.address(lanes, scratch, filter_->column,
-                                               {0, k}, point);
-                Value* x = b.CreateMaskedLoad(lanes.type(DType::F32), place,
-                                              llvm::Align(4), there, zero);
-                x = b.CreateFSub(
-                    x, lanes.load(DType::F32, lanes.at(centre, k, 0, 4)));
-                keep_numbers(lanes, norms, x, to, k);
-            });
+        lanes.loop(lanes.constant(0), lanes.constant(filter_->numbers),
+                   lanes.constant(lanes.width()), [&](Value* k) {
+                       Value* there = lanes.first_lanes(
+                           b.CreateSub(lanes.constant(filter_->components), k));
+                       Value* place = columns.address(
+                           lanes, scratch, filter_->column, {0, k}, point);
+                       Value* x = b.CreateMaskedLoad(lanes.type(real()), place,
+                                                     alignment(), there, zero);
+                       x = b.CreateFSub(
+                           x,
+                           lanes.load(real(), lanes.at(centre, k, 0, size())));
+                       keep_numbers(lanes, norms, x, to, k);
+                   });
         const auto sum = [&](Value* squares) {
             auto* all = b.CreateFAddReduce(
-                llvm::ConstantFP::getNegativeZero(b.getFloatTy()), squares);
+                llvm::ConstantFP::getNegativeZero(number_type(lanes)), squares);
             all->setHasAllowReassoc(true); // only a bound is made of it
             return all;
         };
         Value* square = sum(norms.square());
         const auto store = [&](Value* x, std::int64_t offset) {
             b.CreateAlignedStore(
-                x, lanes.at(lanes.byte_offset(scratch, offset), point, 0, 4),
-                llvm::Align(4));
+                x,
+                lanes.at(lanes.byte_offset(scratch, offset), point, 0, size()),
+                alignment());
         };
-        Value* before = b.CreateLoad(b.getFloatTy(), most);
+        Value* before = b.CreateLoad(number_type(lanes), most);
         b.CreateStore(
             b.CreateSelect(b.CreateFCmpOGT(square, before), square, before),
             most);
@@ -263,8 +274,8 @@ void LowerBoundFilter::keep_columns(Entry& entry, const Pack& columns,
     };
     lanes.loop(lanes.constant(0), count, lanes.constant(1), keep);
     b.CreateAlignedStore(
-        Norms::length_of(lanes, b.CreateLoad(b.getFloatTy(), most)),
-        lanes.byte_offset(scratch, filter_->longest), llvm::Align(4));
+        Norms::length_of(lanes, b.CreateLoad(number_type(lanes), most)),
+        lanes.byte_offset(scratch, filter_->longest), alignment());
 }
 
 void LowerBoundFilter::each_column(const Entry& entry, Value* row, Value* first,
@@ -330,15 +341,15 @@ std::vector<Value*> LowerBoundFilter::sums_of(const Lanes& lanes, Value* row,
                                               Value* scratch) const {
     auto& b = lanes.b;
     const int vectors = writer_.plan.row_vectors;
-    llvm::Type* type = lanes.type(DType::F32);
+    llvm::Type* type = lanes.type(real());
     std::vector<Value*> sums;
     Value* starts = lanes.at(
-        lanes.byte_offset(scratch, filter_->column_squares), column, 0, 4);
+        lanes.byte_offset(scratch, filter_->column_squares), column, 0, size());
     for (int j = 0; j < columns; ++j)
         for (int r = 0; r < vectors; ++r) {
             sums.push_back(lanes.variable(type));
             b.CreateStore(
-                lanes.broadcast(DType::F32, lanes.byte_offset(starts, 4 * j)),
+                lanes.broadcast(real(), lanes.byte_offset(starts, size() * j)),
                 sums.back());
         }
     Value* x_words = row_words(lanes, scratch, row);
@@ -346,14 +357,13 @@ std::vector<Value*> LowerBoundFilter::sums_of(const Lanes& lanes, Value* row,
                               column, 0, filter_->stride);
     const auto add = [&](Value* k) {
         Value* x_at = lanes.at(x_words, k, 0, vectors * filter_->vector_bytes);
-        Value* y_at = lanes.at(y_words, k, 0, 4);
+        Value* y_at = lanes.at(y_words, k, 0, size());
         for (int j = 0; j < columns; ++j) {
             Value* y = lanes.broadcast(
-                DType::F32, lanes.byte_offset(y_at, j * filter_->stride));
+                real(), lanes.byte_offset(y_at, j * filter_->stride));
             for (int r = 0; r < vectors; ++r) {
                 Value* x = lanes.load(
-                    DType::F32,
-                    lanes.byte_offset(x_at, r * filter_->vector_bytes));
+                    real(), lanes.byte_offset(x_at, r * filter_->vector_bytes));
                 Value* sum = sums[std::size_t(j * vectors + r)];
                 b.CreateStore(lanes.fma(x, y, b.CreateLoad(type, sum)), sum);
             }
@@ -373,19 +383,19 @@ LowerBoundFilter::Limits LowerBoundFilter::limits(const Entry& entry,
     const Lanes& lanes = entry.lanes;
     auto& b = lanes.b;
     const auto part = [&](RowPart which) {
-        return lanes.load(DType::F32, row_part(lanes, scratch, row, r, which));
+        return lanes.load(real(), row_part(lanes, scratch, row, r, which));
     };
-    const double rounded = roundings(filter_->components);
-    Value* longest = lanes.broadcast(
-        DType::F32, lanes.byte_offset(scratch, filter_->longest));
+    const double rounded = roundings(filter_->components, real());
+    Value* longest =
+        lanes.broadcast(real(), lanes.byte_offset(scratch, filter_->longest));
     Value* near = b.CreateFAdd(scaled(lanes, root(lanes, worst), 1 + rounded),
                                part(error));
     if (!filter_->of_bf16) // e of the column, too
-        near = b.CreateFAdd(near, scaled(lanes, longest, rounding));
+        near = b.CreateFAdd(near, scaled(lanes, longest, rounding_of(real())));
     Value* all = b.CreateFAdd(b.CreateFAdd(part(length), near),
                               scaled(lanes, longest, 2));
     Value* slack = b.CreateFAdd(scaled(lanes, b.CreateFMul(all, all), rounded),
-                                lanes.number(DType::F32, lost));
+                                lanes.number(real(), accuracy_of(real()).lost));
     Value* least = scaled(
         lanes, b.CreateFSub(part(square), b.CreateFMul(near, near)), 0.5);
     return {near, b.CreateFSub(least, slack)};
@@ -398,15 +408,15 @@ Value* LowerBoundFilter::passes(const Lanes& lanes, const Limits& limits, int r,
     const std::int64_t vectors = writer_.plan.row_vectors;
     const auto of_column = [&](std::int64_t offset) {
         return lanes.broadcast(
-            DType::F32,
-            lanes.at(lanes.byte_offset(scratch, offset), column, 0, 4));
+            real(),
+            lanes.at(lanes.byte_offset(scratch, offset), column, 0, size()));
     };
     Value* product = lanes.load(
-        DType::F32, lanes.byte_offset(
-                        lanes.at(lanes.byte_offset(scratch, filter_->products),
-                                 b.CreateSub(column, first), 0,
-                                 vectors * filter_->vector_bytes),
-                        r * filter_->vector_bytes));
+        real(), lanes.byte_offset(
+                    lanes.at(lanes.byte_offset(scratch, filter_->products),
+                             b.CreateSub(column, first), 0,
+                             vectors * filter_->vector_bytes),
+                    r * filter_->vector_bytes));
     Value* sum =
         lanes.fma(limits.near, of_column(filter_->column_errors), product);
     return b.CreateFCmpUGE(

@@ -2,15 +2,15 @@
 // may be small, by products, for lists of the smallest: most of many columns
 // are none.
 //
-// With x' and y' the nearest float32 or bf16 of x - c and y - c, where c is one
-// of the rows, |x' - y'| differs from |x - y| by at most e(x) + e(y), e(x)
-// being |x - c - x'|. So |x - y|² < w needs
+// With x' and y' the nearest numbers of the dtype, or bf16, of x - c and y - c,
+// where c is one of the rows, |x' - y'| differs from |x - y| by at most e(x) +
+// e(y), e(x) being |x - c - x'|. So |x - y|² < w needs
 //   x'·y' + r e(y) >= (|x'|² - r²)/2 + (|y'|² - e(y)²)/2,  r = √w + e(x)
 // whose left side has half the operations of |x - y|²; of bf16, two products
-// are in an instruction, or far more by blocks. Of float32, e is so small that
-// the largest e(y) stands for all: x'·y' - |y'|²/2 is all that a column takes.
-// Roundings are allowed for; what is no number passes. What passes is computed
-// as ever, so that nothing but time depends on it.
+// are in an instruction, or far more by blocks. Of the dtype, e is so small
+// that the largest e(y) stands for all: x'·y' - |y'|²/2 is all that a column
+// takes. Roundings are allowed for; what is no number passes. What passes is
+// computed as ever, so that nothing but time depends on it.
 #pragma once
 
 #include "compiler/backends/llvm/matmul/amx_tiles.h"
@@ -52,6 +52,13 @@ public:
 
 private:
     class Norms;
+    DType real() const { return writer_.graph.real; }
+    std::int64_t size() const { return std::int64_t(size_of(real())); }
+    llvm::Align alignment() const { return llvm::Align(size_of(real())); }
+    llvm::Type* number_type(const Lanes& lanes) const {
+        return lanes.type(real())->getScalarType();
+    }
+
     enum RowPart : int { square, error, length };
 
     void keep_words(Entry& entry, const Pack& rows, llvm::Value* tile, int r,

@@ -50,6 +50,11 @@ llvm::Type* ModuleWriter::type_of(char kind) const {
     case 'v':
         return llvm::FixedVectorType::get(llvm::Type::getFloatTy(*context_),
                                           unsigned(plan.lanes));
+    case 'r':
+        return llvm::FixedVectorType::get(
+            graph.real == DType::F64 ? llvm::Type::getDoubleTy(*context_)
+                                     : llvm::Type::getFloatTy(*context_),
+            unsigned(plan.lanes));
     default:
         return llvm::Type::getVoidTy(*context_);
     }

@@ -80,8 +80,9 @@ public:
     llvm::Function* begin(llvm::IRBuilder<>& builder, const std::string& name,
                           std::string_view parameters);
     /// Returns a function that entries call. It is written with `body` unless
-    /// the module has one of this name. Lanes of F32 ('v') may be parameters
-    /// and the `result`, which `body` returns. `body` may outlive the writer.
+    /// the module has one of this name. Lanes of F32 ('v') or of the computing
+    /// dtype ('r') may be parameters and the `result`, which `body` returns.
+    /// `body` may outlive the writer.
     using Body =
         std::function<void(ModuleWriter&, llvm::IRBuilder<>&, llvm::Function*)>;
     llvm::Function* shared(const std::string& name, std::string_view parameters,

@@ -76,6 +76,7 @@ private:
 
 /// A tile under way, as a monoid sees it.
 struct Tile {
+    ModuleWriter& writer;
     Lanes& lanes;
     Evaluator& values;
     const FunctionTable& functions;

@@ -80,11 +80,15 @@ Value* SmallestLists::is_better(Tile& tile, int r, Value* x) {
 }
 
 void SmallestLists::refresh_worst(Tile& tile, int r) {
+    set(tile, threshold, r, worst_of(tile, r, get(tile, bound, r)));
+}
+
+/// The worst value of the list, or the bound while it has empty places.
+Value* SmallestLists::worst_of(const Place& tile, int r, Value* bound) const {
     auto& b = tile.lanes.b;
     Value* key = load(tile, keys, r, last_place(tile));
     Value* empty = b.CreateICmpEQ(key, splat(tile, empty_key()));
-    set(tile, threshold, r,
-        b.CreateSelect(empty, get(tile, bound, r), value_of(tile, key)));
+    return b.CreateSelect(empty, bound, value_of(tile, key));
 }
 
 void SmallestLists::bound_by_worst(Tile& tile, int r) {
@@ -222,19 +226,47 @@ void SmallestLists::settle(Tile& tile, int r) {
 }
 
 void SmallestLists::forget_candidates(Tile& tile, int r) {
-    auto& b = tile.lanes.b;
-    b.CreateAlignedStore(splat(tile, 0), counts(tile, r), alignment(tile));
+    clear_counts(tile, r);
     set(tile, most, r, tile.lanes.constant(0));
 }
 
-/// Sinks all candidates into the lists.
+void SmallestLists::clear_counts(const Place& tile, int r) const {
+    tile.lanes.b.CreateAlignedStore(splat(tile, 0), counts(tile, r),
+                                    alignment(tile));
+}
+
+/// Sinks all candidates into the lists, by a function that all row vectors and
+/// all places where candidates come up share.
 void SmallestLists::take_candidates(Tile& tile, int r) {
+    auto& b = tile.lanes.b;
+    const int rows = tile.rows;
+    const SmallestLists lists(k_, real_);
+    const auto body = [lists, rows](ModuleWriter& writer, llvm::IRBuilder<>& at,
+                                    llvm::Function* function) {
+        Lanes lanes = writer.lanes(at, writer.plan.lanes);
+        const Place place(lanes, function->getArg(0), rows);
+        at.CreateRet(
+            lists.sink_all(place, 0, function->getArg(1), function->getArg(2)));
+    };
+    llvm::Function* function = tile.writer.shared(
+        "sink" + std::to_string(k_) + "of" + std::to_string(rows), "pnr", body,
+        'r');
+    Value* list = tile.lanes.byte_offset(tile.list, r * vector_bytes(tile));
+    Value* worst =
+        b.CreateCall(function, {list, get(tile, most, r), get(tile, bound, r)});
+    set(tile, threshold, r, worst);
+    set(tile, has_new, r, b.getTrue());
+    set(tile, most, r, tile.lanes.constant(0));
+}
+
+Value* SmallestLists::sink_all(const Place& tile, int r, Value* most,
+                               Value* bound) const {
     auto& b = tile.lanes.b;
     Value* count = b.CreateAlignedLoad(splat(tile, 0)->getType(),
                                        counts(tile, r), alignment(tile));
     tile.lanes.loop(
-        tile.lanes.constant(0), get(tile, most, r),
-        tile.lanes.constant(together), [&](Value* from) {
+        tile.lanes.constant(0), most, tile.lanes.constant(together),
+        [&](Value* from) {
             std::vector<Candidate> some;
             for (int n = 0; n < together; ++n) {
                 Value* number = b.CreateAdd(from, tile.lanes.constant(n));
@@ -249,15 +281,14 @@ void SmallestLists::take_candidates(Tile& tile, int r) {
             }
             sink(tile, r, some);
         });
-    set(tile, has_new, r, b.getTrue());
-    forget_candidates(tile, r);
-    refresh_worst(tile, r);
+    clear_counts(tile, r);
+    return worst_of(tile, r, bound);
 }
 
 /// Candidates sink from the first place to where they belong, and what
 /// comes after moves down; an empty one stays above nothing.
-void SmallestLists::sink(Tile& tile, int r,
-                         const std::vector<Candidate>& some) {
+void SmallestLists::sink(const Place& tile, int r,
+                         const std::vector<Candidate>& some) const {
     auto& b = tile.lanes.b;
     llvm::Type* type = splat(tile, 0)->getType();
     std::vector<Candidate> held_at;
@@ -288,10 +319,10 @@ void SmallestLists::sink(Tile& tile, int r,
     });
 }
 
-llvm::Type* SmallestLists::element(Tile& tile) const {
+llvm::Type* SmallestLists::element(const Place& tile) const {
     return tile.lanes.b.getIntNTy(unsigned(size_of(real_)) * 8);
 }
-Value* SmallestLists::splat(Tile& tile, std::int64_t number) const {
+Value* SmallestLists::splat(const Place& tile, std::int64_t number) const {
     return tile.lanes.splat(
         llvm::ConstantInt::get(element(tile), std::uint64_t(number), true));
 }
@@ -302,13 +333,13 @@ std::int64_t SmallestLists::empty_key() const {
 
 /// Turns the bits of a number into a key, or back: those of a positive number
 /// ascend with it, those of a negative one descend.
-Value* SmallestLists::turned(Tile& tile, Value* bits) const {
+Value* SmallestLists::turned(const Place& tile, Value* bits) const {
     auto& b = tile.lanes.b;
     const int last_bit = int(size_of(real_)) * 8 - 1;
     Value* negative = b.CreateAShr(bits, splat(tile, last_bit));
     return b.CreateXor(bits, b.CreateAnd(negative, splat(tile, empty_key())));
 }
-Value* SmallestLists::key_of(Tile& tile, Value* x) const {
+Value* SmallestLists::key_of(const Place& tile, Value* x) const {
     auto& b = tile.lanes.b;
     Value* zero = tile.lanes.number(real_, 0);
     Value* plus = b.CreateFAdd(x, zero); // -0 is 0
@@ -317,35 +348,37 @@ Value* SmallestLists::key_of(Tile& tile, Value* x) const {
                           turned(tile, bits));
 }
 /// Returns the value of a key, which is NaN for an empty place.
-Value* SmallestLists::value_of(Tile& tile, Value* key) const {
+Value* SmallestLists::value_of(const Place& tile, Value* key) const {
     return tile.lanes.b.CreateBitCast(turned(tile, key), real(tile));
 }
 
-Value* SmallestLists::address(Tile& tile, Part part, int r, Component k) const {
+Value* SmallestLists::address(const Place& tile, Part part, int r,
+                              Component k) const {
     const std::int64_t bytes = vector_bytes(tile);
     Value* place =
         tile.lanes.byte_offset(tile.list, (part * tile.rows + r) * bytes);
     return tile.lanes.at(place, k.runtime, 0, 2 * tile.rows * bytes);
 }
-Value* SmallestLists::load(Tile& tile, Part part, int r, Component k) const {
+Value* SmallestLists::load(const Place& tile, Part part, int r,
+                           Component k) const {
     Value* place = address(tile, part, r, k);
     return tile.lanes.b.CreateAlignedLoad(splat(tile, 0)->getType(), place,
                                           alignment(tile));
 }
-void SmallestLists::store(Tile& tile, Part part, int r, Component k,
+void SmallestLists::store(const Place& tile, Part part, int r, Component k,
                           Value* value) const {
     tile.lanes.b.CreateAlignedStore(value, address(tile, part, r, k),
                                     alignment(tile));
 }
-std::int64_t SmallestLists::vector_bytes(Tile& tile) const {
+std::int64_t SmallestLists::vector_bytes(const Place& tile) const {
     return tile.lanes.width() * std::int64_t(size_of(real_));
 }
-llvm::Align SmallestLists::alignment(Tile& tile) const {
+llvm::Align SmallestLists::alignment(const Place& tile) const {
     return llvm::Align(std::uint64_t(vector_bytes(tile)));
 }
 
 /// Returns where the counts lie, which follow the lists.
-Value* SmallestLists::counts(Tile& tile, int r) const {
+Value* SmallestLists::counts(const Place& tile, int r) const {
     return address(tile, keys, r, {0, tile.lanes.constant(k_ + sizes_.room())});
 }
 /// Returns where the values of a noted group's columns lie.
@@ -366,10 +399,10 @@ Value* SmallestLists::memory_after(Tile& tile) const {
     return tile.lanes.byte_offset(tile.list, tile.rows * sizes_.vectors() *
                                                  vector_bytes(tile));
 }
-Component SmallestLists::last_place(Tile& tile) const {
+Component SmallestLists::last_place(const Place& tile) const {
     return {0, tile.lanes.constant(k_ - 1)};
 }
-Component SmallestLists::candidate(Tile& tile, Value* number) const {
+Component SmallestLists::candidate(const Place& tile, Value* number) const {
     return {0, tile.lanes.b.CreateAdd(number, tile.lanes.constant(k_))};
 }
 
@@ -379,7 +412,7 @@ void SmallestLists::each_place(
                [&](Value* index) { body({0, index}); });
 }
 
-llvm::Type* SmallestLists::real(Tile& tile) const {
+llvm::Type* SmallestLists::real(const Place& tile) const {
     return tile.lanes.type(real_);
 }
 

@@ -10,8 +10,9 @@
 // panel, or -1 - p for what was in place p of the state. Groups of columns are
 // noted with their cells, a lane of a column each, that are better than the
 // worst. These become candidates, of that lane alone; when a lane has many,
-// those of all lanes sink into their lists together. Mostly one lane of a
-// column is better, and then stands beside other columns of other lanes.
+// those of all lanes sink into their lists together, by one function. Mostly
+// one lane of a column is better, and then stands beside other columns of other
+// lanes.
 #pragma once
 
 #include "compiler/backends/llvm/monoids/monoid.h"
@@ -88,25 +89,37 @@ private:
     struct Candidate {
         llvm::Value *key, *code;
     };
+    /// Where the lists of a tile are.
+    struct Place {
+        Place(const Tile& tile)
+            : lanes(tile.lanes), list(tile.list), rows(tile.rows) {}
+        Place(Lanes& lanes, llvm::Value* list, int rows)
+            : lanes(lanes), list(list), rows(rows) {}
 
-    llvm::Type* real(Tile& tile) const;
-    llvm::Type* element(Tile& tile) const;
-    llvm::Value* splat(Tile& tile, std::int64_t number) const;
+        Lanes& lanes;
+        llvm::Value* list;
+        int rows;
+    };
+
+    llvm::Type* real(const Place& tile) const;
+    llvm::Type* element(const Place& tile) const;
+    llvm::Value* splat(const Place& tile, std::int64_t number) const;
     std::int64_t empty_key() const;
     std::int64_t nan_key() const { return empty_key() - 1; }
-    llvm::Value* turned(Tile& tile, llvm::Value* bits) const;
-    llvm::Value* key_of(Tile& tile, llvm::Value* x) const;
-    llvm::Value* value_of(Tile& tile, llvm::Value* key) const;
+    llvm::Value* turned(const Place& tile, llvm::Value* bits) const;
+    llvm::Value* key_of(const Place& tile, llvm::Value* x) const;
+    llvm::Value* value_of(const Place& tile, llvm::Value* key) const;
 
-    std::int64_t vector_bytes(Tile& tile) const;
-    llvm::Align alignment(Tile& tile) const;
-    llvm::Value* address(Tile& tile, Part part, int r, Component k) const;
-    llvm::Value* load(Tile& tile, Part part, int r, Component k) const;
-    void store(Tile& tile, Part part, int r, Component k,
+    std::int64_t vector_bytes(const Place& tile) const;
+    llvm::Align alignment(const Place& tile) const;
+    llvm::Value* address(const Place& tile, Part part, int r,
+                         Component k) const;
+    llvm::Value* load(const Place& tile, Part part, int r, Component k) const;
+    void store(const Place& tile, Part part, int r, Component k,
                llvm::Value* value) const;
-    Component last_place(Tile& tile) const;
-    Component candidate(Tile& tile, llvm::Value* number) const;
-    llvm::Value* counts(Tile& tile, int r) const;
+    Component last_place(const Place& tile) const;
+    Component candidate(const Place& tile, llvm::Value* number) const;
+    llvm::Value* counts(const Place& tile, int r) const;
     llvm::Type* type_of(Tile& tile, Register which) const;
     llvm::Value* variable(Tile& tile, Register which, int r);
     llvm::Value* get(Tile& tile, Register which, int r);
@@ -120,8 +133,15 @@ private:
     llvm::Value* has_more(Tile& tile, int r, std::int64_t count);
     void take_many(Tile& tile, int r);
     void forget_candidates(Tile& tile, int r);
+    void clear_counts(const Place& tile, int r) const;
     void take_candidates(Tile& tile, int r);
-    void sink(Tile& tile, int r, const std::vector<Candidate>& some);
+    llvm::Value* worst_of(const Place& tile, int r, llvm::Value* bound) const;
+    /// Sinks so many candidates of each lane into the list of a row vector, and
+    /// returns the threshold that comes of it.
+    llvm::Value* sink_all(const Place& tile, int r, llvm::Value* most,
+                          llvm::Value* bound) const;
+    void sink(const Place& tile, int r,
+              const std::vector<Candidate>& some) const;
     void write_back(Tile& tile, int r);
     void refresh_worst(Tile& tile, int r);
 

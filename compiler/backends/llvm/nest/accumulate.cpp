@@ -274,7 +274,8 @@ void Accumulate::run(std::size_t number, Value* row, Value* panel,
     auto& b = entry_.b;
     const int vectors = writer_.plan.row_vectors;
     const Slots& slots = reductions_[number];
-    Tile tile{.lanes = entry_.lanes,
+    Tile tile{.writer = writer_,
+              .lanes = entry_.lanes,
               .values = values_,
               .functions = entry_.functions,
               .rows = vectors,

@@ -24,7 +24,8 @@ bool is_known_with_a_call(const Graph& graph, const Node& node) {
     case Op::Constant:
         return true;
     case Op::Slice:
-        return graph[node.operands[0]].op == Op::Argument;
+        return graph[node.operands[0]].op == Op::Argument &&
+               graph[node.operands[0]].type.rank == 1;
     case Op::Neg:
     case Op::Add:
     case Op::Sub:

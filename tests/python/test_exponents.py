@@ -102,6 +102,10 @@ SPELLINGS = {
         lambda t: t**2 + np.abs(t) ** 1.7,
         {"n": 2.0, "q": 1.7},
     ),
+    "(x_i·y_j)^A[1, 0]": (
+        lambda t: t**2,
+        {"A": np.array([[0.5, 3.0], [2.0, 4.0]])},
+    ),
     "n*(x_i·y_j)^n": (lambda t: 2 * t**2, {"n": 2.0}),
 }
 

@@ -130,9 +130,9 @@ std::int32_t components_of(const ir::Graph& graph, const Node& contraction) {
     return graph[contraction.operands[0]].type.rows;
 }
 
-/// The squared distance of vectors of which a list of the smallest is
-/// kept, where the plan has products say which may be small; no_value where
-/// there is none.
+/// The squared distance of vectors of which a list of the smallest is kept,
+/// where the plan has products say which may be small; no_value where there is
+/// none.
 ValueId filtered_distance(const ir::Graph& graph, const Plan& plan) {
     ValueId found = ir::no_value;
     if (!plan.filter)

@@ -100,7 +100,7 @@ double nanoseconds_per_pair(const ir::Graph& graph, const Plan& plan) {
         slots += without_table * powers_of(graph);
     const Contractions contractions = choose_contractions(graph, plan);
     for (const auto& [id, way] : contractions.ways)
-        if (way == Contraction::Filtered || way == Contraction::FilteredByWords)
+        if (id == contractions.filtered())
             slots -= (1 - filter_share) * slots_of(graph, graph[id], Axes::IJ);
         else if (way == Contraction::WordTiles ||
                  way == Contraction::LayerTiles)

@@ -1,6 +1,7 @@
-// compiler/backends/cpu/lower/bf16_operands.h - float32 vectors that are kept
-// as bf16 words beside themselves: for products by the matrix unit, and for
-// the filter of lists of the smallest.
+// compiler/backends/cpu/lower/bf16_operands.h - vectors that are kept beside
+// themselves in another form: float32 as bf16 words for products by the matrix
+// unit, and either as such words or centred for the filter of lists of the
+// smallest.
 #pragma once
 
 #include "compiler/backends/cpu/contractions.h"
@@ -41,7 +42,7 @@ struct LayerProduct {
 };
 
 /// What the filter keeps of rows and columns; offsets in scratch. A word is two
-/// bf16 where the matrix unit multiplies, else a float32.
+/// bf16, or a number of the computing dtype.
 struct Filter {
     ir::ValueId distance = ir::no_value, row = ir::no_value,
                 column = ir::no_value;

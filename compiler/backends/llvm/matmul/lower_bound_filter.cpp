@@ -313,7 +313,7 @@ void LowerBoundFilter::each_column(const Entry& entry, Value* row, Value* first,
     columns(whole, end, 1);
 }
 
-/// Products by the matrix unit, of all columns of a tile.
+/// Products of bf16, of all columns of a tile.
 void LowerBoundFilter::multiply(const Lanes& lanes, Value* row, Value* first,
                                 Value* end, Value* scratch) const {
     const std::int64_t vectors = writer_.plan.row_vectors;

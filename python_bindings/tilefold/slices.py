@@ -9,6 +9,7 @@ array of numbers.
 
 from __future__ import annotations
 
+import operator
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -247,13 +248,32 @@ def numbers_of(index: Any, size: int) -> Any:
     return np.ascontiguousarray(listed(index, size).ravel())
 
 
+def _bounds(index: slice, size: int) -> tuple[int, int, int]:
+    """What `index.indices(size)` gives, of symbols, too, which stay ones."""
+    step = 1 if index.step is None else operator.index(index.step)
+    if step <= 0 or is_integer(size):
+        return index.indices(size)
+    return _bound(index.start, 0, size), _bound(index.stop, size, size), step
+
+
+def _bound(given: Any, otherwise: Any, size: Any) -> Any:
+    """A bound of a slice that runs forwards, from 0 to `size`."""
+    if given is None:
+        return otherwise
+    if given < 0:
+        given = given + size
+    if given < 0:
+        return 0
+    return size if given > size else given
+
+
 def chosen(index: Any, size: int) -> Any:
     """A slice with all its bounds, or a list or mask as row numbers."""
     if is_all(index):
         return None
     if isinstance(index, slice):
-        start, stop, step = index.indices(size)
-        if not range(start, stop, step):
+        start, stop, step = _bounds(index, size)
+        if (stop - start) * step <= 0:
             return slice(0, 0, 1)
         return slice(start, None if stop < 0 else stop, step)
     numbers = listed(index, size)

@@ -7,9 +7,12 @@
 #include "runtime/cpu/environment.h"
 #include "runtime/system/system.h"
 
+#include <cstdint>
 #include <dlfcn.h>
+#include <filesystem>
 #include <new>
 #include <optional>
+#include <system_error>
 #include <unistd.h>
 
 namespace tilefold {
@@ -19,11 +22,15 @@ namespace {
     fail(Code::CompilerMissing, {path, why});
 }
 
-/// LLVM's initialisers end the process where they are refused memory. Throws
+/// LLVM's initialisers end the process where they are refused memory, of which
+/// they must find enough once the library's own pages are mapped. Throws
 /// std::bad_alloc.
-void require_memory() {
+void require_memory(const std::string& path) {
     constexpr std::size_t initialisers_bytes = std::size_t(16) << 20;
-    ::operator delete(::operator new(initialisers_bytes));
+    std::error_code unknown;
+    const std::uintmax_t size = std::filesystem::file_size(path, unknown);
+    const std::size_t library_bytes = unknown ? 0 : size;
+    ::operator delete(::operator new(library_bytes + initialisers_bytes));
 }
 
 /// The first of the paths at which there is a file.
@@ -40,8 +47,8 @@ std::string existing_path() {
 }
 
 const tilefold_llvm_backend* open_library() {
-    require_memory();
     const std::string path = existing_path();
+    require_memory(path);
     // Local: neither its symbols nor LLVM's are for anybody else.
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle)

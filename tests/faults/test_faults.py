@@ -93,6 +93,15 @@ def test_limits_of_the_system(campaign, what, victim):
     campaign.expect(f"limits, {what}, {victim}", lines, allowed)
 
 
+def test_the_compiler_is_loaded_in_little_memory(campaign):
+    """From too little for its pages to enough for all that it does."""
+    lines = campaign.run(
+        "first compile", "every_limit", what="memory",
+        values=[k << 22 for k in range(60)], most=campaign.some(60),
+    )  # fmt: skip
+    campaign.expect("limits, memory, loading", lines, DEVICE)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount")
 def test_a_full_disk(campaign):
     lines = campaign.run(

@@ -120,11 +120,14 @@ nb::tuple tuple_of(const Extents& extents) {
     return nb::tuple(all);
 }
 
-std::string text_with_sizes(const FormulaHandle& handle, nb::dict arguments,
-                            nb::dict settings) {
+/// (those of N and M that are read, the text with a number for D or "").
+nb::tuple sizes_of(const FormulaHandle& handle, nb::dict arguments,
+                   nb::dict settings) {
     Call call;
     call.read(arguments.ptr(), settings.ptr());
-    return with_sizes(formula_for(handle, call), call.arguments.views());
+    const OwnSizes sizes =
+        own_sizes(formula_for(handle, call), call.arguments.views());
+    return nb::make_tuple(nb::cast(sizes.points), sizes.text);
 }
 
 /// Fails where a call would before it runs.
@@ -453,10 +456,10 @@ void bind_pair_term(nb::class_<FormulaHandle>& formula) {
                      "typing.Any"),
              nb::arg("arguments"), nb::arg("query"), nb::arg("i").none(),
              nb::arg("j").none(), nb::arg("settings"))
-        .def("_with_sizes", &text_with_sizes,
-             nb::sig("def _with_sizes(self, arguments: "
+        .def("_own_sizes", &sizes_of,
+             nb::sig("def _own_sizes(self, arguments: "
                      "dict[str, typing.Any], settings: "
-                     "dict[str, typing.Any]) -> str"))
+                     "dict[str, typing.Any]) -> tuple[list[str], str]"))
         .def("_check_call", &check_call,
              nb::sig("def _check_call(self, arguments: "
                      "dict[str, typing.Any], settings: "

@@ -12,7 +12,6 @@ import numpy as np
 from tilefold import _core
 from tilefold.frameworks import (
     Framework,
-    described,
     holding,
     is_read_by_dynamo,
     leave_graph,
@@ -66,12 +65,14 @@ class PairTerm:
         pair = cls(formula, arguments, settings)
         seen, _ = with_few_points(formula, arguments, settings)
         with _looking_at(seen):
-            text = formula._with_sizes(seen, settings)
-        if text:  # which has the sizes in it
-            seen = described(arguments)
-            with _looking_at(seen):
-                text = formula._with_sizes(seen, settings)
-        return cls(pair.compiled(text), arguments, settings) if text else pair
+            points, text = formula._own_sizes(seen, settings)
+        if not points and not text:
+            return pair
+        own = dict(zip("NM", pair.points, strict=True))
+        arguments = {**arguments, **{name: own[name] for name in points}}
+        return cls(
+            pair.compiled(text) if text else formula, arguments, settings
+        )
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -38,7 +38,7 @@ struct ChosenRows {
 /// have other names there, and index symbols still are the numbers of rows.
 std::string select(const Formula& pair, Axes axis, const Renamed& renamed,
                    const ChosenRows& chosen);
-/// The text with numbers in place of names that are no arguments: N, M and D.
+/// The text with numbers in place of names that are no arguments, as of D.
 std::string with_numbers(const Formula& pair,
                          const std::map<std::string, double>& numbers);
 /// Whether the formula reads the index symbol of an axis.

@@ -12,7 +12,7 @@
 #include "runtime/session/kernel_algebra.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -121,22 +121,20 @@ double components_of(const BoundArguments& readings) {
 
 } // namespace
 
-std::string with_sizes(const Formula& pair,
-                       std::span<const NamedView> arguments) {
-    std::map<std::string, double> numbers;
+OwnSizes own_sizes(const Formula& pair, std::span<const NamedView> arguments) {
+    std::set<std::string> read;
     for (const NameUse& use : names_read(tree_of(pair)))
         if (use.is_constant && is_size(use.name.name) &&
             !is_given(arguments, use.name.name))
-            numbers[use.name.name] = 0;
-    if (numbers.empty())
-        return {};
-    const BoundArguments readings = read_all(pair, arguments);
-    const Lengths lengths = lengths_of(readings);
-    for (auto& [name, value] : numbers)
-        value = name == "N"   ? double(lengths.i)
-                : name == "M" ? double(lengths.j)
-                              : components_of(readings);
-    return with_numbers(pair, numbers);
+            read.insert(use.name.name);
+    OwnSizes sizes;
+    for (const char* name : {"N", "M"})
+        if (read.contains(name))
+            sizes.points.emplace_back(name);
+    if (read.contains("D"))
+        sizes.text = with_numbers(
+            pair, {{"D", components_of(read_all(pair, arguments))}});
+    return sizes;
 }
 
 Extents kernel_shape(const Formula& pair,

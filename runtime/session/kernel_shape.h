@@ -5,6 +5,8 @@
 #include "runtime/session/session.h"
 
 #include <span>
+#include <string>
+#include <vector>
 
 namespace tilefold {
 
@@ -21,10 +23,14 @@ struct ValueShape {
 ValueShape value_shape(const Formula& pair,
                        std::span<const NamedView> arguments);
 
-/// The text of a pair term with its own numbers in place of N, M and D, so
-/// that they stay what they are on a part of the matrix; empty: it reads none.
-std::string with_sizes(const Formula& pair,
-                       std::span<const NamedView> arguments);
+/// What a pair term reads of the sizes of its own matrix, which must stay what
+/// they are on a part of it. The numbers of points become arguments, so that
+/// one kernel does for all of them; the number of components is one of types.
+struct OwnSizes {
+    std::vector<std::string> points; ///< of N and M, those that it reads
+    std::string text;                ///< with a number for D; empty: as it was
+};
+OwnSizes own_sizes(const Formula& pair, std::span<const NamedView> arguments);
 
 /// (…, N, M) of the pair term `pair`. Throws as value_shape().
 Extents kernel_shape(const Formula& pair, std::span<const NamedView> arguments);

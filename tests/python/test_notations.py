@@ -253,6 +253,27 @@ def test_a_kernel_keeps_its_sizes_on_its_parts():
     )  # fmt: skip
 
 
+def test_a_matrix_of_any_size_takes_one_kernel():
+    session = tilefold.Session()
+    text = "exp(-|x_i-y_j|²)*(i + N)/M + x_i[0]^N"
+    for n in (5000, 5001, 6003):
+        points = rng.random((n, 2))
+        matrix = tilefold.kernel(text, x=points[:9], y=points, session=session)
+        rows = matrix[2:7]
+        square = ((points[2:7, None] - points) ** 2).sum(-1)
+        dense = np.exp(-square) * np.arange(11, 16)[:, None] / n
+        dense += points[2:7, :1] ** 9
+        np.testing.assert_allclose(rows.sum(1), dense.sum(1), 1e-10)
+    statistics = session.stats()
+    assert statistics.compiles + statistics.disk_hits <= 1
+    table = np.arange(N + M + 0.0)
+    text = "v[j - i + N - 1] + 0*(x_i·y_j)"
+    shifted = tilefold.kernel(text, x=x, y=y, v=table)
+    places = np.arange(M) - np.arange(N)[:, None] + N - 1
+    assert (shifted.dense() == table[places]).all()
+    assert (shifted[1:].dense() == table[places][1:]).all()
+
+
 def test_sizes_in_recorded_tensors():
     torch = pytest.importorskip("torch")
     t = torch.tensor(x, requires_grad=True)

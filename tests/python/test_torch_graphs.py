@@ -209,18 +209,29 @@ def test_sizes_are_compiled_once(dynamic, graphs):
     assert counter.frame_count == graphs
 
 
-def test_a_formula_with_sizes_is_compiled_for_each_and_right():
+def of_sizes(x, y):
+    return tilefold.kernel("exp(-|x_i - y_j|²)/M + N*D", x=x, y=y).sum(1)
+
+
+def of_rows(x, y):
+    return tilefold.kernel("x_i·y_j + i/N", x=x, y=y)[1 : len(x) - 1].sum(1)
+
+
+def of_a_part(x, y):
+    return kernel(x, y)[-len(y) // 3 :, : len(x) // 2].sum(0)
+
+
+@pytest.mark.parametrize("call", [of_sizes, of_rows, of_a_part])
+def test_what_reads_sizes_is_compiled_once(call):
     torch._dynamo.reset()
-    text = "exp(-|x_i - y_j|²)/M + N"
-    compiled = torch.compile(
-        lambda x, y: tilefold.kernel(text, x=x, y=y).sum(1),
-        backend="aot_eager",
-        fullgraph=True,
-    )
-    for k in range(4):
+    counter = CompileCounter()
+    compiled = torch.compile(call, backend=counter, fullgraph=True)
+    for k in range(10):
         x, y = uniform(4 + k, 3), uniform(7 + 2 * k, 3)
-        expected = torch.exp(-squares(x, y)).mean(1) + len(x) * len(y)
-        assert_same(compiled(x, y), expected)
+        assert_same(compiled(x, y), call(x, y))
+    assert counter.frame_count == 2
+    expected = torch.exp(-squares(x, y)).mean(1) + 3 * len(x) * len(y)
+    assert_same(of_sizes(x, y), expected)
 
 
 @pytest.mark.parametrize(

@@ -204,8 +204,15 @@ class FormulaKernel(TermKernel, theirs.Kernel):
         # N, M and D are those of the whole matrix, whatever part is taken.
         arguments = dict(zip(part.names, part.tensors, strict=True))
         with torch.no_grad():
-            text = term(self.formula).formula._with_sizes(arguments, {})
-        return part._replace(text=text) if text else part
+            read, text = term(self.formula).formula._own_sizes(arguments, {})
+        own = {"N": x1.shape[-2], "M": x2.shape[-2]}
+        sizes = [x1.new_full((1, 1), own[name]) for name in read]
+        return Part(
+            (*part.tensors, *sizes),
+            text or part.text,
+            (*part.names, *read),
+            part.roles + "p" * len(read),
+        )
 
     def _learn(self, name: str, parameter: Parameter) -> None:
         """Registers a parameter, its constraint and its prior."""

@@ -142,8 +142,11 @@ def with_few_points(
                     points[axis] = shape[batch]
         few = [*shape[:batch], *record.few(k, shape[batch:])]
         array = isinstance(value, torch.Tensor)
+        if not shape and not array:
+            stand_ins.append(_described(value))
+            continue
         dtype = value.dtype if array else np.asarray(value).dtype
-        stand_ins.append(array_like(dtype, few) if shape or array else value)
+        stand_ins.append(array_like(dtype, few))
     return record.arguments(stand_ins), (points[1], points[2])
 
 
@@ -168,9 +171,11 @@ def _require_one_device(arguments: dict[str, Any]) -> None:
 
 
 def _described(value: Any) -> Any:
-    """An array of NumPy's that takes no memory, for a tensor."""
+    """An array of NumPy's that takes no memory, for a tensor or a symbol."""
     if isinstance(value, Role):
         return Role(_described(value.value), value.axes)
+    if isinstance(value, torch.SymInt):
+        return 1
     if not isinstance(value, torch.Tensor):
         return value
     return array_like(value.dtype, value.shape)

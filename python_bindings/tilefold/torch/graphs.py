@@ -133,11 +133,13 @@ class GraphKernel(Kernel):
 
 
 def _written(value: Any) -> Any:
-    """A value as a tree of tensors, kernels, numbers and text."""
-    if value is None:
-        return ("none",)
-    if value is Ellipsis:
-        return ("dots",)
+    """A value as a tree of tensors, kernels, numbers and text.
+
+    Dynamo asks for the value of a symbol, or of one in a slice, before it
+    compares it with None: only what can be None is compared.
+    """
+    if isinstance(value, (torch.Tensor, int, float)):
+        return ("value", value)
     if isinstance(value, slice):
         bounds = (value.start, value.stop, value.step)
         return ("slice", *[_written(bound) for bound in bounds])
@@ -150,6 +152,10 @@ def _written(value: Any) -> Any:
         return ("kernel", {value.spec: value.values})  # text is a key, no leaf
     if isinstance(value, np.ndarray):
         return ("value", torch.as_tensor(value, device="cpu"))
+    if value is None:
+        return ("none",)
+    if value is Ellipsis:
+        return ("dots",)
     return ("value", value)
 
 
@@ -167,15 +173,15 @@ def _read(tree: Any) -> Any:
         return {name: _read(part) for name, part in parts[0].items()}
     if kind == "value":
         return _plain(parts[0])
+    if kind == "slice":  # of symbols, which views of tensors take as they are
+        return slice(
+            *[None if bound[0] == "none" else bound[1] for bound in parts]
+        )
     if kind == "kernel":
         kernel = GraphKernel(*next(iter(parts[0].items())))
         return Kernel(kernel._pair, kernel._transposed)
-    make: dict[str, Any] = {
-        "slice": slice,
-        "tuple": lambda *a: a,
-        "list": lambda *a: list(a),
-    }
-    return make[kind](*map(_read, parts))
+    read = map(_read, parts)
+    return list(read) if kind == "list" else tuple(read)
 
 
 def _plain(value: Any) -> Any:

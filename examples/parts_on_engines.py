@@ -5,7 +5,7 @@
 Each engine computes states where the parts are, and merges them in the order
 in which they come. All give the bits of one call in memory.
 
-Usage: python examples/parts_on_engines.py [processes] [ray] [mpi]
+Usage: python examples/parts_on_engines.py [processes] [ray] [mpi] [spark]
        mpirun -n 4 python examples/parts_on_engines.py mpi
 """
 
@@ -92,8 +92,11 @@ def on_mpi(x: np.ndarray, parts: list[Part]) -> Any:
     return finished(x, whole) if whole else None
 
 
-def on_spark(x: np.ndarray, parts: list[Part], context: Any) -> Any:
-    """Spark: `context` is a SparkContext; partitions are parts."""
+def on_spark(x: np.ndarray, parts: list[Part]) -> Any:
+    """Spark: partitions are parts; its workers must find this module."""
+    from pyspark import SparkContext
+
+    context = SparkContext.getOrCreate()
     numbers = context.parallelize(range(len(parts)), len(parts))
     states = numbers.map(lambda k: partial(x, parts[k]))
     return finished(x, states.treeReduce(merged))
@@ -110,8 +113,13 @@ def problem(points: int = 40_000, rows: int = 200) -> tuple[Any, list[Part]]:
     return random.uniform(-1.5, 1.5, (rows, 2)), parts
 
 
-ENGINES = {"processes": on_processes, "ray": on_ray, "mpi": on_mpi}
-NEEDS = {"ray": "ray", "mpi": "mpi4py"}
+ENGINES = {
+    "processes": on_processes,
+    "ray": on_ray,
+    "mpi": on_mpi,
+    "spark": on_spark,
+}
+NEEDS = {"ray": "ray", "mpi": "mpi4py", "spark": "pyspark"}
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ def density_in_memory(x, parts):
 RAY = pytest.param("ray", marks=pytest.mark.filterwarnings("ignore"))
 
 
-@pytest.mark.parametrize("engine", ["processes", "mpi", RAY])
+@pytest.mark.parametrize("engine", ["processes", "mpi", "spark", RAY])
 def test_engines_merge_the_same_bits(engine):
     """Those whose library is here."""
     if engine in parts_on_engines.NEEDS:

@@ -8,7 +8,7 @@ are not there yet. Lengths may be symbols, which are handed through.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -26,11 +26,13 @@ __all__ = [
     "ResultType",
     "batch_of",
     "few",
+    "few_columns",
     "is_symbol",
     "points_of",
     "result_types",
     "stand_ins",
     "type_of",
+    "with_few_points",
 ]
 
 _MOST_KEPT = 64  # signatures of a formula
@@ -192,7 +194,10 @@ def stand_ins(
     own = batch
     if any(is_symbol(extent) for shape in shapes for extent in shape):
         own = 0
-        shapes = [few(axes, shape[batch:]) for axes, shape in places.values()]
+        columns = few_columns([axes for axes, _ in places.values()])
+        shapes = [
+            few(axes, shape[batch:], columns) for axes, shape in places.values()
+        ]
     arrays = {
         name: _array_of(name, shape, kind)
         for (name, kind), shape in zip(given.items(), shapes, strict=True)
@@ -270,11 +275,46 @@ def is_symbol(extent: Any) -> bool:
     return not isinstance(extent, int | np.integer)
 
 
-def few(axes: int, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+def few(axes: int, shape: Sequence[Any], columns: int) -> tuple[Any, ...]:
     """A shape without a batch, with few points where there may be any."""
     if axes and shape:
-        return (3 if axes == J else 2, *shape[1:])
-    return shape
+        return (columns if axes == J else 2, *shape[1:])
+    return tuple(shape)
+
+
+def few_columns(axes: Iterable[int]) -> int:
+    """Few points of j: as many as of i where an array is on both axes."""
+    return 2 if I + J in axes else 3
+
+
+def with_few_points(
+    formula: _core.Formula,
+    arguments: Mapping[str, Any],
+    batch_rank: int | None,
+    stand_in: Callable[[Any, tuple[Any, ...]], Any],
+) -> tuple[dict[str, Any], tuple[Any, Any]]:
+    """Arrays of few points for arguments, and N and M, which may be symbols.
+
+    `stand_in` makes what is like a value, of another shape and without memory.
+    """
+    places: dict[str, Place] = {}
+    for name, value in arguments.items():
+        axes = formula._axes_of(name)[1]
+        axes = value.axes if isinstance(value, Role) else axes
+        places[name] = Place(axes, tuple(np.shape(bare(value))))
+    columns = few_columns([axes for axes, _ in places.values()])
+    found, points = {}, {I: 1, J: 1}
+    for name, (axes, shape) in places.items():
+        batch = max(len(shape) - 2, 0) if batch_rank is None else batch_rank
+        if len(shape) > batch:
+            for axis in (I, J):
+                if axes & axis:
+                    points[axis] = shape[batch]
+        own = (*shape[:batch], *few(axes, shape[batch:], columns))
+        array = stand_in(bare(arguments[name]), own)
+        is_declared = isinstance(arguments[name], Role)
+        found[name] = Role(array, axes) if is_declared else array
+    return found, (points[I], points[J])
 
 
 def points_of(places: Mapping[str, Place], batch: int) -> dict[int, Any]:

@@ -273,7 +273,7 @@ def chosen(index: Any, size: int) -> Any:
         return None
     if isinstance(index, slice):
         start, stop, step = _bounds(index, size)
-        if (stop - start) * step <= 0:
+        if step < 0 and stop >= start:
             return slice(0, 0, 1)
         return slice(start, None if stop < 0 else stop, step)
     numbers = listed(index, size)

@@ -92,6 +92,59 @@ def test_a_program_is_written_and_read(transform, tmp_path):
         np.testing.assert_array_equal(np.load(tmp_path / f"found{k}.npy"), each)
 
 
+def of_kernels(use):
+    text = "exp(-|x_i - x_j|²)"
+    return lambda x, b: use(tilefold.kernel(text, x=x), b)
+
+
+EXPORTED = {
+    "an array on both axes": lambda x, b: tilefold.reduce(
+        "sum_j exp(-|x_i - x_j|²) b_j/N", x=x, b=b
+    ),
+    "its gradient": jax.grad(
+        lambda x, b: tilefold.reduce("sum_ij sin(x_i·x_j) b_j", x=x, b=b)
+    ),
+    "sizes": lambda x, b: (
+        tilefold.kernel("exp(-|x_i - x_j|²)/N + i*D/M", x=x) @ b
+    ),
+    "product": of_kernels(lambda K, b: K @ b),
+    "gradient": jax.grad(of_kernels(lambda K, b: (K @ b).sum())),
+    "rows": of_kernels(lambda K, b: K[1:] @ b + K[:-1].sum(1)),
+    "dense": of_kernels(lambda K, b: K.dense() @ b),
+    "diagonal": of_kernels(lambda K, b: K.diag() * b),
+    "system": of_kernels(lambda K, b: K.solve(b, 0.1, rtol=1e-12)),
+    "determinant": of_kernels(lambda K, b: K.logdet(0.1) * b),
+    "a mapped kernel": jax.vmap(of_kernels(lambda K, b: K @ b), (None, 1)),
+}
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_programs_for_any_number_of_points(name):
+    f = jax.jit(EXPORTED[name])
+    columns = (2,) if name == "a mapped kernel" else ()
+    (n,) = jax.export.symbolic_shape("n", constraints=["n <= 2000", "n >= 2"])
+    targets = [tilefold.jax.TARGET, tilefold.jax.SOLVE_TARGET]
+    program = jax.export.export(
+        f,
+        disabled_checks=[
+            jax.export.DisabledSafetyCheck.custom_call(target)
+            for target in targets
+        ],
+    )(*(jax.ShapeDtypeStruct(s, np.float64) for s in [(n, 2), (n, *columns)]))
+    for points in (2, 7, 12):
+        x, b = uniform(points, 2), uniform(points, *columns)
+        np.testing.assert_allclose(program.call(x, b), f(x, b), 1e-9, 1e-12)
+
+
+def test_a_batch_of_kernels_of_any_size_is_refused():
+    (n,) = jax.export.symbolic_shape("n")
+    with pytest.raises(tilefold.ArgumentError, match=r"jax\.vmap"):
+        jax.eval_shape(
+            lambda x: tilefold.kernel("x_i·x_j", x=x).sum(1),
+            jax.ShapeDtypeStruct((n, 5, 2), np.float64),
+        )
+
+
 CACHED = """
 import sys, jax, numpy as np
 import tilefold.jax

@@ -156,6 +156,19 @@ class Symbol:
         return self is other
 
 
+def test_a_symbol_on_both_axes():
+    """One that an array is on twice stands for as many points beside it."""
+    formula = tilefold.compile("sum_j exp(-|x_i - x_j|²) b_j")
+    points = ArgumentType(("n", 3), np.float32)
+    weights = ArgumentType(("n",), np.float32)
+    (found,) = formula.result_types({"x": points, "b": weights})
+    assert found.shape == ("n",)
+    with pytest.raises(tilefold.ShapeError, match="'b' has m"):
+        formula.result_types(
+            {"x": points, "b": ArgumentType(("m",), np.float32)}
+        )
+
+
 def test_symbols_without_a_hash():
     rows = Symbol()
     (told,) = tilefold.compile("sum_j x_i·y_j").result_types(

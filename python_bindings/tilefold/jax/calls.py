@@ -249,6 +249,8 @@ def _operand(name: str, value: Any) -> Any:
     if isinstance(value, (bool, int)):
         # As in any call, it is a number, unless float32 does not hold it.
         return float(value) if float(np.float32(value)) == value else value
+    if jax.export.is_symbolic_dim(value):
+        return jnp.asarray(value)
     if isinstance(value, Quantized):
         _core.fail("UnsupportedDType", name, "quantized codes, among JAX's")
     return np.asarray(value)

@@ -10,10 +10,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from tilefold import _core
 from tilefold.jax.calls import call
 from tilefold.jax.elements import elements
 from tilefold.jax.jax_internals import CONCRETE_ARRAY
 from tilefold.jax.solves import inv_quad_logdet, solve
+from tilefold.result_types import is_symbol
+from tilefold.result_types import with_few_points as few_points
 from tilefold.roles import Role, bare
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ __all__ = [
     "records",
     "solve",
     "unrecorded",
+    "with_few_points",
 ]
 
 
@@ -65,6 +69,37 @@ def _described(value: Any) -> Any:
     if not isinstance(value, jax.core.Tracer):
         return value
     return np.broadcast_to(np.zeros((), value.dtype), value.shape)
+
+
+def with_few_points(
+    formula: Any, arguments: dict[str, Any], settings: dict[str, Any]
+) -> tuple[dict[str, Any], tuple[Any, Any]] | None:
+    """Arrays of few points, and N and M, where sizes are symbols; else None."""
+    if not any(map(_has_symbols, map(bare, arguments.values()))):
+        return None
+    return few_points(formula, arguments, settings.get("batch_rank"), _stand_in)
+
+
+def _has_symbols(value: Any) -> bool:
+    """Whether it has sizes that a program is exported for."""
+    return isinstance(value, jax.core.Tracer) and any(
+        map(is_symbol, value.shape)
+    )
+
+
+def _stand_in(value: Any, shape: tuple[Any, ...]) -> Any:
+    """What is like a value, of another shape and without memory."""
+    if jax.export.is_symbolic_dim(value):
+        return 1
+    if any(map(is_symbol, shape)):
+        _core.fail(
+            "BadOption",
+            "a batch of a kernel",
+            "of a size that is a symbol",
+            "make the kernel of one of the batch, and map that: jax.vmap",
+        )
+    array = value if hasattr(value, "dtype") else np.asarray(value)
+    return np.broadcast_to(np.zeros((), array.dtype), shape) if shape else value
 
 
 def concrete(numbers: Any) -> Any:

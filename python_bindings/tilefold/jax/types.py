@@ -16,6 +16,7 @@ from tilefold.result_types import (
     Place,
     batch_of,
     few,
+    few_columns,
     is_symbol,
     points_of,
 )
@@ -125,9 +126,11 @@ def stand_ins(
     settings: dict[str, Any] = {"batch_rank": call.batch}
     if any(is_symbol(extent) for shape in shapes for extent in shape):
         settings["batch_rank"] = 0
+        axes = [call.axes(k) for k in range(len(shapes))]
+        columns = few_columns(axes)
         shapes = [
-            few(call.axes(k), shape[call.batch :])
-            for k, shape in enumerate(shapes)
+            few(on, shape[call.batch :], columns)
+            for on, shape in zip(axes, shapes, strict=True)
         ]
     arguments: dict[str, Any] = {}
     for k, (name, shape) in enumerate(zip(call.names, shapes, strict=False)):

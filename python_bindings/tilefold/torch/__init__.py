@@ -26,13 +26,13 @@ import tilefold.torch.operator  # noqa: F401  (registers it)
 from tilefold import _core
 from tilefold.frameworks import requires_grad
 from tilefold.methods import show_methods
+from tilefold.result_types import with_few_points as few_points
 from tilefold.roles import Role, bare
 from tilefold.torch.calls import call as call
 from tilefold.torch.elements import elements as elements
 from tilefold.torch.evaluate import is_seen, is_traced, refuse_nested
 from tilefold.torch.module import Kernel
 from tilefold.torch.records import (
-    Record,
     array_like,
     is_transformed,
     spec_of,
@@ -131,23 +131,7 @@ def with_few_points(
     values = list(map(bare, arguments.values()))
     if not any(map(_has_symbols, values)):
         return None
-    record, _ = Record.of(formula, arguments, {})
-    stand_ins, points = [], {1: 1, 2: 1}
-    for k, value in enumerate(values):
-        shape, axes = list(np.shape(value)), record.axes(k)
-        batch = settings.get("batch_rank", max(len(shape) - 2, 0))
-        if len(shape) > batch:
-            for axis in (1, 2):
-                if axes & axis:
-                    points[axis] = shape[batch]
-        few = [*shape[:batch], *record.few(k, shape[batch:])]
-        array = isinstance(value, torch.Tensor)
-        if not shape and not array:
-            stand_ins.append(_described(value))
-            continue
-        dtype = value.dtype if array else np.asarray(value).dtype
-        stand_ins.append(array_like(dtype, few))
-    return record.arguments(stand_ins), (points[1], points[2])
+    return few_points(formula, arguments, settings.get("batch_rank"), _stand_in)
 
 
 def _has_symbols(value: Any) -> bool:
@@ -174,11 +158,16 @@ def _described(value: Any) -> Any:
     """An array of NumPy's that takes no memory, for a tensor or a symbol."""
     if isinstance(value, Role):
         return Role(_described(value.value), value.axes)
+    return _stand_in(value, getattr(value, "shape", ()))
+
+
+def _stand_in(value: Any, shape: tuple[Any, ...]) -> Any:
+    """The same of another shape; a number where it is none."""
     if isinstance(value, torch.SymInt):
         return 1
-    if not isinstance(value, torch.Tensor):
-        return value
-    return array_like(value.dtype, value.shape)
+    if isinstance(value, torch.Tensor):
+        return array_like(value.dtype, shape)
+    return array_like(np.asarray(value).dtype, shape) if shape else value
 
 
 def unrecorded() -> AbstractContextManager[Any]:

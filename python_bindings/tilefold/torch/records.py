@@ -18,6 +18,7 @@ from torch.autograd import forward_ad
 
 from tilefold import _core
 from tilefold.ranges import Ranges, require_ranges
+from tilefold.result_types import few, few_columns
 from tilefold.roles import Role, bare
 
 if TYPE_CHECKING:
@@ -168,16 +169,12 @@ class Record:
 
     def few(self, k: int, shape: list[Any]) -> list[Any]:
         """An argument's shape without a batch, with few points for many."""
-        axes = self.axes(k)
-        if axes and shape:
-            return [self.few_columns if axes == 2 else 2, *shape[1:]]
-        return shape
+        return list(few(self.axes(k), shape, self.few_columns))
 
     @property
     def few_columns(self) -> int:
-        """Few points of j: as many as of i where an array is on both axes."""
-        each = range(len(self.names))
-        return 2 if any(self.axes(k) == 3 for k in each) else 3
+        """Few points of j."""
+        return few_columns([self.axes(k) for k in range(len(self.names))])
 
     @property
     def likes(self) -> list[str]:

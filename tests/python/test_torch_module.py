@@ -147,6 +147,69 @@ def test_a_missing_argument_is_named():
         module(l=0.7, s=2.0)(X, Y)
 
 
+WEIGHTED = "sum_j w_j*exp(-|x_i - y_j|²)"
+
+
+def test_points_are_arrays_that_the_module_does_not_have():
+    k = tilefold.torch.Kernel(WEIGHTED, learn={"w": B}, dtype=F64)
+    want = dense(X, Y, torch.tensor(0.5, dtype=F64).sqrt()) @ B
+    assert_same(k(X, Y), want)
+    assert_same(tilefold.torch.Kernel(WEIGHTED)(X, Y, w=B), want)
+    with pytest.raises(tilefold.ArgumentError, match="'y'"):
+        k(X)
+    fixed = tilefold.torch.Kernel(WEIGHTED, fixed={"y": X}, dtype=F64)
+    with pytest.raises(tilefold.ArgumentError, match="'w'"):
+        fixed(X)  # which could be the weights, as many as there are points
+    assert_same(fixed(X, w=X[:, 0]), fixed(X, X[:, 0]))
+
+
+def test_points_that_nothing_reads_are_refused():
+    one = tilefold.torch.Kernel("exp(-|x_i - x_j|²)")
+    assert one(X).shape == (4, 4)
+    with pytest.raises(tilefold.ArgumentError, match="no other array on j"):
+        one(X, Y)
+    whole = tilefold.torch.Kernel("sum_j exp(-|y_j|²)")
+    assert_same(whole(Y), whole(y=Y))
+    with pytest.raises(tilefold.ArgumentError, match="no other array on i"):
+        whole(X, Y)
+
+
+def test_a_positive_parameter_is_set_by_its_name():
+    k = module(PAIR)
+    raw = k.raw_l
+    k.l = 2.0
+    assert k.raw_l is raw
+    assert_same(k.l, torch.tensor(2.0, dtype=F64), 1e-14)
+    (k(X, Y) @ B).sum().backward()
+    assert raw.grad != 0
+    with pytest.raises(tilefold.ArgumentError, match="positive number"):
+        k.l = 0.0
+
+
+def test_names_are_greek_letters_or_words():
+    text = "exp(-|x_i - y_j|²/2σ²)"
+    one = torch.tensor(3.0, dtype=F64)
+    for name in ("σ", "sigma"):
+        k = tilefold.torch.Kernel(
+            text, learn={name: 0.5}, positive=[name], dtype=F64
+        )
+        assert list(dict(k.named_parameters())) == ["raw_sigma"]
+        for given in ({"σ": one}, {"sigma": one}):
+            assert_same(k(X, Y, **given) @ B, dense(X, Y, one) @ B)
+    k.σ = 2.0
+    assert_same(k.σ, k.sigma)
+    torch._dynamo.reset()
+    call = torch.compile(
+        lambda x, y: k(x, y, σ=one) @ B, backend="aot_eager", fullgraph=True
+    )
+    assert_same(call(X, Y), dense(X, Y, one) @ B)
+
+
+def test_a_name_of_torch_s_modules_is_refused():
+    with pytest.raises(tilefold.ArgumentError, match="another name"):
+        tilefold.torch.Kernel("half*|x_i - y_j|", learn={"half": 0.5})
+
+
 # ---- what cannot be ----------------------------------------------------------
 
 

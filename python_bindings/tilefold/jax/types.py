@@ -126,11 +126,10 @@ def stand_ins(
     settings: dict[str, Any] = {"batch_rank": call.batch}
     if any(is_symbol(extent) for shape in shapes for extent in shape):
         settings["batch_rank"] = 0
-        axes = [call.axes(k) for k in range(len(shapes))]
-        columns = few_columns(axes)
+        columns = few_columns([call.axes(k) for k in range(len(shapes))])
         shapes = [
-            few(on, shape[call.batch :], columns)
-            for on, shape in zip(axes, shapes, strict=True)
+            few(call.axes(k), shape[call.batch :], columns)
+            for k, shape in enumerate(shapes)
         ]
     arguments: dict[str, Any] = {}
     for k, (name, shape) in enumerate(zip(call.names, shapes, strict=False)):

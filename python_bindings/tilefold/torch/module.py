@@ -23,8 +23,9 @@ class Kernel(torch.nn.Module):
     """A formula with some of its arguments as parameters of a module.
 
     Those in ``positive`` are softplus of the parameter ``raw_`` with their
-    name, and read by their name. What the call is given by name wins over what
-    the module has.
+    name, and read and set by their name. What the call is given by name wins
+    over what the module has. Points are the first array on i, and on j, that
+    the module does not have and the call does not name.
 
     Parameters
     ----------
@@ -78,26 +79,46 @@ class Kernel(torch.nn.Module):
         if not isinstance(formula, _core.Formula):
             formula = _core.compile(formula)
         self.formula = formula
-        self.positive: frozenset[str] = frozenset(positive)
-        self.learned: tuple[str, ...] = tuple(learn or {})
-        self.fixed: tuple[str, ...] = tuple(fixed or {})
+        learn, fixed = self._spelled(learn), self._spelled(fixed)
+        self.positive: frozenset[str] = frozenset(
+            self._spelled(dict.fromkeys(positive))
+        )
+        self.learned: tuple[str, ...] = tuple(learn)
+        self.fixed: tuple[str, ...] = tuple(fixed)
+        self._text: str = formula.text
+        self._names: tuple[str, ...] = tuple(name for name, _ in formula.names)
         self._check_names()
-        axes = dict(formula.names)
-        self._rows = _first_on(axes, _I)
-        self._columns = _first_on(axes, _J)
+        self._on: dict[int, tuple[str, ...]] = {
+            axis: tuple(name for name, on in formula.names if on & axis)
+            for axis in (_I, _J)
+        }
         self._is_pair_term = formula._is_pair_term
         made = {"dtype": dtype or torch.get_default_dtype(), "device": device}
-        for name, value in (learn or {}).items():
+        for name, value in learn.items():
             self._learn(name, _initial(value, made))
-        for name, value in (fixed or {}).items():
+        for name, value in fixed.items():
             self.register_buffer(name, torch.as_tensor(value, **made))
+
+    def _spelled(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
+        """By the names that the formula has: a Greek letter may be a word."""
+        return {
+            self.formula._axes_of(name)[0]: value
+            for name, value in (given or {}).items()
+        }
 
     def _check_names(self) -> None:
         """Refuses names that the formula does not have, and unlearned ones."""
-        known = {name for name, _ in self.formula.names}
         for name in (*self.learned, *self.fixed):
-            if name not in known:
-                _core.fail("UnknownArgument", name, ", ".join(sorted(known)))
+            if name not in self._names:
+                known = ", ".join(sorted(self._names))
+                _core.fail("UnknownArgument", name, known)
+            if hasattr(type(self), name) or name in self.__dict__:
+                _core.fail(
+                    "BadOption",
+                    f"'{name}'",
+                    "an argument of a module, which has such an attribute",
+                    "give it another name in the formula",
+                )
         for name in self.positive - set(self.learned):
             _core.fail("UnknownArgument", name, ", ".join(self.learned))
 
@@ -105,22 +126,31 @@ class Kernel(torch.nn.Module):
         if name not in self.positive:
             self.register_parameter(name, torch.nn.Parameter(value))
             return
-        if not (value > 0).all():
-            _core.fail(
-                "BadOption",
-                f"learn[{name!r}]",
-                str(value.tolist()),
-                "pass a positive number",
-            )
-        raw = value + torch.log(-torch.expm1(-value))  # softplus backwards
-        self.register_parameter(f"raw_{name}", torch.nn.Parameter(raw))
+        _require_positive(name, value)
+        raw = torch.nn.Parameter(_softplus_of(value))
+        self.register_parameter(f"raw_{name}", raw)
 
     def __getattr__(self, name: str) -> Any:
         """A positive parameter by its name in the formula."""
+        if not name.isascii():
+            return getattr(self, _spelling(self._text, name))
         parameters = self.__dict__.get("_parameters", {})
         if f"raw_{name}" in parameters:
             return functional.softplus(parameters[f"raw_{name}"])
         return super().__getattr__(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Sets a positive parameter, whose raw one is what there is."""
+        if not name.isascii():
+            name = _spelling(self._text, name)
+        raw = self.__dict__.get("_parameters", {}).get(f"raw_{name}")
+        if raw is None:
+            super().__setattr__(name, value)
+            return
+        with torch.no_grad():
+            number = torch.as_tensor(value, dtype=raw.dtype, device=raw.device)
+            _require_positive(name, number)
+            raw.copy_(_softplus_of(number.expand_as(raw)))
 
     def arguments(self) -> dict[str, Any]:
         """Gives the learned and the fixed arguments.
@@ -149,7 +179,7 @@ class Kernel(torch.nn.Module):
             The points on i, of shape (N, D) and any dtype of numbers.
         y : tensor, optional
             The points on j, of shape (M, D) and any dtype of numbers; x where
-            it is left out.
+            it is left out and the module has no array on j.
         **arrays : tensor
             Others by name: shapes and dtypes as in ``tilefold.Formula``.
 
@@ -171,14 +201,37 @@ class Kernel(torch.nn.Module):
         tensor([[0., 2.],
                 [2., 0.]])
         """
-        given = {**self.arguments(), **arrays}
-        columns = x if y is None else y
-        for name, points in ((self._rows, x), (self._columns, columns)):
-            if name and points is not None:
-                given.setdefault(name, points)
+        named = {}
+        for name, value in arrays.items():
+            known = name in self._names
+            named[name if known else _spelling(self._text, name)] = value
+        given = {**self.arguments(), **named}
+        self._take_points(given, x, y)
         if self._is_pair_term:
             return kernel(self.formula, given)
         return self.formula(given)
+
+    def _take_points(self, given: dict[str, Any], x: Any, y: Any) -> None:
+        """Puts the points into the arguments."""
+        has_columns = any(name in given for name in self._on[_J])
+        rows = self._free(given, _I)
+        if x is not None and rows:
+            given[rows] = x
+        columns = self._free(given, _J)
+        if y is not None and not columns:
+            _refuse_points("y", "on j")
+        if x is not None and not rows and (y is not None or not columns):
+            _refuse_points("x", "on i")
+        points = x if y is None and not has_columns else y
+        if points is not None and columns:
+            given[columns] = points
+
+    def _free(self, given: Mapping[str, Any], axis: int) -> str:
+        """The first array on an axis that is not given; "" if there is none."""
+        for name in self._on[axis]:
+            if name not in given:
+                return name
+        return ""
 
     def extra_repr(self) -> str:
         """Tells the formula, which PyTorch shows within the module.
@@ -196,9 +249,39 @@ class Kernel(torch.nn.Module):
         return repr(self.formula.text)
 
 
-def _first_on(axes: dict[str, int], axis: int) -> str:
-    """The first argument on an axis; "" where there is none."""
-    return next((name for name, on in axes.items() if on & axis), "")
+def _spelling(text: str, name: str) -> str:
+    """A name as the formula has it."""
+    found: str = _core.compile(text)._axes_of(name)[0]
+    return found
+
+
+# What torch._dynamo.assume_constant_result sets, which is slow to import.
+_spelling._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
+
+def _refuse_points(name: str, where: str) -> None:
+    """Points that no array of the formula is left for."""
+    _core.fail(
+        "BadOption",
+        name,
+        f"given: the formula has no other array {where}",
+        "leave it out, or pass arrays by name",
+    )
+
+
+def _require_positive(name: str, value: Any) -> None:
+    if not (value > 0).all():
+        _core.fail(
+            "BadOption",
+            f"'{name}'",
+            str(value.tolist()),
+            "pass a positive number",
+        )
+
+
+def _softplus_of(value: Any) -> Any:
+    """That of which softplus gives the value."""
+    return value + torch.log(-torch.expm1(-value))
 
 
 def _initial(value: Any, made: dict[str, Any]) -> Any:

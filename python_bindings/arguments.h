@@ -41,6 +41,9 @@ public:
     /// Arrays of which their library records what is computed, which are
     /// refused else.
     void allow_recorded() { wanted_.allows_recorded = true; }
+    /// Of arrays that later calls read: copies, which would not change as what
+    /// they were made of, are refused.
+    void read_again() { wanted_.is_read_again = true; }
     /// Whether one of those is among them: it has lent no memory.
     bool is_recorded() const { return is_recorded_; }
     const ArrayRequest& wanted() const { return wanted_; }

@@ -24,6 +24,7 @@ public:
     BoundCall(const FormulaHandle& formula, PyObject* positional,
               nb::object keywords)
         : formula_(formula), keywords_(std::move(keywords)) {
+        call_.arguments.read_again();
         call_.read(positional, keywords_.ptr());
         bound_.emplace(
             bound_of(formula_for(formula_, call_), call_, options_of(call_)));

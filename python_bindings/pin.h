@@ -61,7 +61,8 @@ struct ArrayRequest {
     /// An array of which its library records what is computed is no mistake:
     /// the Pin says so.
     bool allows_recorded = false;
-    nb::handle stream = {}; ///< of Options(stream=…), else the library's
+    bool is_read_again = false; ///< in later calls: what changes is seen there
+    nb::handle stream = {};     ///< of Options(stream=…), else the library's
     mutable std::optional<TorchState> torch = {}; ///< once it was asked for
 };
 

@@ -54,6 +54,7 @@ void load_state() {
     state.axes = intern("axes");
     state.requires_grad = intern("requires_grad");
     state.is_neg = intern("is_neg");
+    state.is_conj = intern("is_conj");
     state.current_level = intern("_current_level");
 }
 

@@ -20,7 +20,7 @@ struct PythonState {
     // Names, interned.
     PyObject *out = nullptr, *accumulate = nullptr, *session = nullptr,
              *options = nullptr, *value = nullptr, *axes = nullptr,
-             *requires_grad = nullptr, *is_neg = nullptr,
+             *requires_grad = nullptr, *is_neg = nullptr, *is_conj = nullptr,
              *current_level = nullptr;
 };
 

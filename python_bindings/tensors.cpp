@@ -50,14 +50,6 @@ Location location_of(std::string_view name, PyObject* value,
                                           : Location{};
 }
 
-/// torch's view of the conjugate is not what its memory says.
-void refuse_conjugate(std::string_view name, PyObject* value) {
-    nb::object conjugate =
-        nb::getattr(nb::handle(value), "is_conj", nb::none());
-    if (!conjugate.is_none() && nb::cast<bool>(conjugate()))
-        fail(Code::TensorView, {std::string(name), "conj"});
-}
-
 /// What a tensor of no memory, as torch's fake ones, or a library's mistake
 /// would make us read.
 void check_memory(std::string_view name, const DLTensor& tensor) {
@@ -78,8 +70,6 @@ View view_of_tensor(std::string_view name, PyObject* value,
     view.location = location_of(name, value, tensor.device);
     if (!read_element_type(tensor.dtype, view.dtype, pin.is_complex))
         fail(Code::UnsupportedDType, {std::string(name), element_name(value)});
-    if (pin.is_complex)
-        refuse_conjugate(name, value);
     view.data = tensor.data
                     ? static_cast<const char*>(tensor.data) + tensor.byte_offset
                     : reinterpret_cast<const char*>(no_elements);
@@ -181,14 +171,33 @@ const char* unseen(PyObject* value, const ArrayKind& kind,
                : nullptr;
 }
 
-/// torch's views that are not what their memory says.
-void refuse_negative(std::string_view name, PyObject* value) {
-    const nb::object negative = nb::steal(
-        PyObject_CallMethodObjArgs(value, python_state().is_neg, nullptr));
-    if (!negative)
-        return forget_error();
-    if (negative.ptr() == Py_True)
-        fail(Code::TensorView, {std::string(name), "neg"});
+/// Whether a method without arguments of torch's says True.
+bool answers_true(PyObject* value, PyObject* method) {
+    const nb::object answer =
+        nb::steal(PyObject_CallMethodObjArgs(value, method, nullptr));
+    if (!answer)
+        forget_error();
+    return answer.ptr() == Py_True;
+}
+
+/// Of torch's lazy views, whose memory does not say that they are the negative
+/// or the conjugate, which of them it is; null for any other array.
+const char* lazy_view(PyObject* value, bool may_be_complex) {
+    if (answers_true(value, python_state().is_neg))
+        return "neg";
+    return may_be_complex && answers_true(value, python_state().is_conj)
+               ? "conj"
+               : nullptr;
+}
+
+/// A copy of the array that such a view stands for; refused where it would be
+/// written to, or had to change with the tensor.
+nb::object resolved(std::string_view name, PyObject* value, const char* what,
+                    const ArrayRequest& wanted) {
+    if (wanted.writable || wanted.is_read_again)
+        fail(Code::TensorView, {std::string(name), what});
+    const std::string method = std::string("resolve_") + what;
+    return nb::handle(value).attr(method.c_str())();
 }
 
 bool requires_gradient(PyObject* value) {
@@ -215,8 +224,6 @@ bool begin_lending(std::string_view name, PyObject* value,
     if (has_gradient && !wanted.allows_recorded)
         fail(Code::RequiresGrad, {std::string(name)});
     pin.is_recorded = what || has_gradient;
-    if (!pin.is_recorded)
-        refuse_negative(name, value);
     return !pin.is_recorded;
 }
 
@@ -330,6 +337,11 @@ View view_of_exchange(std::string_view name, PyObject* value,
         forget_error();
         return {};
     }
+    const bool is_complex = tensor.dtype.code == kDLComplex;
+    if (const char* what = lazy_view(value, is_complex)) {
+        const nb::object array = resolved(name, value, what, wanted);
+        return view_of_exchange(name, array.ptr(), kind, pin, wanted);
+    }
     return view_of_tensor(name, value, tensor, pin);
 }
 
@@ -340,6 +352,12 @@ View view_of_dlpack(std::string_view name, PyObject* value,
         fail(Code::ReadOnlyOut);
     if (!begin_lending(name, value, kind, pin, wanted))
         return {};
+    if (const char* what = lazy_view(value, true)) {
+        const nb::object array = resolved(name, value, what, wanted);
+        const View view = view_of_dlpack(name, array.ptr(), kind, pin, wanted);
+        pin.take_object(array); // which `pin.owner` points to
+        return view;
+    }
     nb::object capsule = capsule_of(name, value, kind, wanted);
     if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
         auto* lent = static_cast<DLManagedTensorVersioned*>(

@@ -324,6 +324,32 @@ def test_complex_numbers_by_torch_s_convention():
     assert torch.autograd.gradcheck(lambda z: f(x=X, y=Y, z=z), (leaf,))
 
 
+def test_lazy_views_are_what_they_stand_for():
+    """A conjugate, and a part of it, whose memory is that of the tensor."""
+    z = torch.complex(B, B.sin())
+    matrix = torch.exp(-squares(X, Y))
+    kernel = tilefold.kernel("exp(-|x_i - y_j|²)", x=X, y=Y)
+    f = tilefold.compile("sum_j exp(-|x_i - y_j|²) z_j")
+    leaf = z.clone().requires_grad_()
+    for view in (z.conj(), z.conj().imag, (1j * z).conj().imag):
+        want = matrix.to(view.dtype) @ view
+        assert_same(f(x=X, y=Y, z=view), want)
+        assert_same(kernel @ view, want)
+        # It would not change as the tensor does.
+        with pytest.raises(tilefold.DTypeError, match="lazy"):
+            f.bind(x=X, y=Y, z=view)
+    assert_same(
+        torch.autograd.grad(f(x=X, y=Y, z=leaf.conj()).abs().sum(), leaf),
+        torch.autograd.grad(((matrix + 0j) @ leaf.conj()).abs().sum(), leaf),
+    )
+    square = tilefold.kernel("exp(-|x_i - x_j|²)", x=Y)
+    assert_same(
+        square.solve(z.conj(), 0.1, rtol=1e-13),
+        square.solve(z, 0.1, rtol=1e-13).conj(),
+        1e-10,
+    )
+
+
 def test_what_a_transform_cannot_keep_is_refused():
     f = tilefold.compile(CASES["no axis"].text)
     session = tilefold.Session()

@@ -7,6 +7,7 @@ there: no chunk is held until the last pass has read it.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import dask.array as da
@@ -15,14 +16,14 @@ from dask.graph_manipulation import bind
 
 from tilefold import _core
 from tilefold.dask_plan import FIRST, Plan, described, mapped, zeros_like
-from tilefold.passes import complex_of, steps_of
 from tilefold.roles import Role
+from tilefold.steps import complex_of, steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tilefold.passes import Argument, Step
     from tilefold.reduction import Reduction
+    from tilefold.steps import Argument, Like, Result, Step
 
 __all__ = ["results_of"]
 
@@ -57,7 +58,9 @@ def results_of(
     is_one = len(program["sweeps"]) == len(program["results"]) == 1
     if is_one and 3 not in axes.values() and _reduces(program["sweeps"][0]):
         own = {name: _AXES[bits] for name, bits in axes.items()}
-        return Plan(reduction, arrays, own, split_every, settings).result()
+        plan = Plan(reduction, arrays, own, split_every, settings)
+        if plan.keeps_its_points:
+            return plan.result()
     if batch_rank is not None:
         made_up["batch_rank"] = batch_rank
     steps, results = steps_of(formula, made_up, chosen)
@@ -105,6 +108,7 @@ class _Several:
         self.reduction = reduction
         self.split_every = split_every
         self.given = dict(given)
+        self.axes = axes
         self.left: dict[str, Any] = {}
         for bits, axis in ((1, "i"), (2, "j")):
             lengths = [
@@ -117,7 +121,7 @@ class _Several:
     def run(
         self,
         steps: list[Step],
-        results: list[tuple[str, str, bool]],
+        results: list[Result],
     ) -> Any:
         """The results, after all steps."""
         last: list[Any] = []  # what the pass before left
@@ -138,24 +142,45 @@ class _Several:
             if step.reduces:
                 last = [found]
         joined: list[Any] = []
-        for name, dtype, is_imaginary in results:
+        for name, dtype, is_imaginary, like in results:
             value = self.left[name]
             if is_imaginary:
-                kind = np.result_type(joined[-1].dtype, np.complex64)
-                joined[-1] = da.map_blocks(
-                    complex_of, joined[-1], value, dtype=kind
-                )
+                real = joined.pop()
+                kind = np.result_type(real.dtype, np.complex64)
+                value = da.map_blocks(complex_of, real, value, dtype=kind)
             else:
-                joined.append(value.astype(dtype))
+                value = value.astype(dtype)
+            joined.append(self._as_argument(value, like) if like else value)
         return joined[0] if len(joined) == 1 else tuple(joined)
+
+    def _as_argument(self, value: da.Array, like: Like) -> da.Array:
+        """A gradient in the shape, and in the chunks, of its argument."""
+        argument = self.given[like.name]
+        shape = np.shape(argument)
+        if value.size == math.prod(shape):
+            return value.reshape(shape) if value.shape != shape else value
+        chunks = argument.chunks if isinstance(argument, da.Array) else -1
+        return da.broadcast_to(value, shape, chunks=chunks)
+
+    def _numbers(self, axis: str) -> da.Array:
+        """Those of the points of an axis, in the chunks of an array on it."""
+        bit = _AXES.index(axis)
+        arrays = [self.given[n] for n, bits in self.axes.items() if bits & bit]
+        own = (a.chunks[0] for a in arrays if isinstance(a, da.Array))
+        chunks = next(own, -1)
+        return da.arange(arrays[0].shape[0], chunks=(chunks,), dtype=np.int64)
 
     def _argument(self, argument: Argument, after: list[Any]) -> Any:
         """An argument of a step; of an array of the call's, after others."""
-        if argument.source in self.left:
-            value = self.left[argument.source]
+        if argument.source in self.left or argument.source[0] == "%":
+            value = (
+                self._numbers(argument.axis)
+                if argument.source[0] == "%"
+                else self.left[argument.source]
+            )
             if argument.part:
                 dtype = ("uint16", "uint16", "int16")[int(argument.part)]
-                return value.map_blocks(argument.of, dtype=dtype)
+                return da.map_blocks(argument.of, value, dtype=dtype)
             return value
         value = argument.of(self.given[argument.source])
         if after and isinstance(value, da.Array):

@@ -78,6 +78,13 @@ class Plan:
         call = self.reduction._bound({**made_up, **self.settings}, None, None)
         self.layout = call.layout
         found = result_types(formula, made_up, self.batch)[0]
+        # A gradient may be the same for each point of its argument.
+        like = [
+            axis
+            for name, axis in self.axes.items()
+            if formula._axes_of(name)[0] == found.like
+        ]
+        self.keeps_its_points = like in ([], [""], [self.layout["kept"]])
         self.dtype = np.dtype(found.dtype)
         self.batches = found.shape[: self.batch]
         self.components = found.components

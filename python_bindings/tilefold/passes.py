@@ -7,22 +7,20 @@ leaves behind, later passes read as arguments.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, overload
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from tilefold import _core
-from tilefold.graph_text import (
-    AXES,
-    meets_chosen,
-    nodes_of,
-    refuse,
-    written,
+from tilefold.steps import (
+    Like,
+    Result,
+    Step,
+    as_type,
+    complex_of,
+    numbers,
+    of_shape,
+    steps_of,
 )
-from tilefold.roles import bare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -30,23 +28,7 @@ if TYPE_CHECKING:
     from tilefold.reduction_arguments import Place
     from tilefold.states import State
 
-__all__ = [
-    "Argument",
-    "Leaf",
-    "Pass",
-    "Passes",
-    "Step",
-    "complex_of",
-    "passes_of",
-    "steps_of",
-]
-
-_DTYPES = {"f64": "float64", "f32": "float32", "i64": "int64", "bool": "bool"}
-
-# An int64 that an earlier pass left is three numbers of 16 bits beside
-# float32, with which NumPy promotes int64, not int16, to float64.
-_PIECES = (("uint16", 0), ("uint16", 16), ("int16", 32))
-_LARGEST = 2**47
+__all__ = ["Pass", "Passes", "passes_of"]
 
 
 class _Reduction(Protocol):
@@ -65,103 +47,6 @@ class _Reduction(Protocol):
     def finalise(
         self, state: State, arguments: Mapping[str, Any], /
     ) -> Any: ...
-
-
-class Argument(NamedTuple):
-    """What an argument of a step is made of.
-
-    `source`: a name of the formula's, or of what an earlier pass left; "#i" and
-    "#j": how many points there are, "@i" and "@j": the number of the first.
-    """
-
-    source: str
-    axis: str
-    part: str = ""  # "real", "imag", or the number of a piece
-
-    def of(self, value: Any) -> Any:
-        """The argument, of what its source is."""
-        if self.part in ("real", "imag"):
-            return getattr(value, self.part)
-        if not self.part:
-            return value
-        whole = np.asarray(value)
-        ends = whole.min(initial=0), whole.max(initial=0)
-        if not -_LARGEST <= ends[0] <= ends[1] < _LARGEST:
-            refuse("whole numbers from 2^47 on between them, beside float32")
-        dtype, shift = _PIECES[int(self.part)]
-        return (whole >> shift & 0xFFFF).astype(dtype)
-
-
-class Leaf(NamedTuple):
-    """A part of what a step leaves: some components of its result."""
-
-    name: str
-    axis: str
-    first: int
-    width: int  # -1: all of the result
-    rank: int
-    dtype: str
-
-    def of(self, value: Any) -> Any:
-        """The part, of the result."""
-        if self.width >= 0:
-            last = self.first + self.width
-            if self.rank == 0:
-                value = value[..., self.first]
-            else:
-                value = value[..., self.first : last]
-        return _as(value, self.dtype)
-
-
-def _as(value: Any, dtype: str) -> Any:
-    """An array of a dtype, in its own library."""
-    if type(value).__module__ == "torch":
-        import torch
-
-        return value.to(getattr(torch, dtype))
-    return value.astype(dtype) if hasattr(value, "astype") else value
-
-
-def complex_of(real: Any, imaginary: Any) -> Any:
-    """A complex number of its parts, in their library."""
-    if type(real).__module__ == "torch":
-        import torch
-
-        return torch.complex(real, imaginary)
-    joined = np.empty(np.shape(real), np.result_type(real, np.complex64))
-    joined.real, joined.imag = real, imaginary
-    return joined[()]
-
-
-@dataclass(frozen=True)
-class Step:
-    """One of the formulas that a formula of several passes consists of."""
-
-    text: str
-    reduces: bool
-    is_chosen: bool  # the reductions meet the pairs of the call's ranges
-    arguments: Mapping[str, Argument]  # by their names in the text
-    leaves: tuple[Leaf, ...]
-
-    def own(self, given: Mapping[str, Any], axes: str) -> dict[str, Any]:
-        """The arguments that are on some axes, or on none."""
-        found = {}
-        for name, argument in self.arguments.items():
-            if argument.axis in axes and argument.source in given:
-                found[name] = argument.of(bare(given[argument.source]))
-        return found
-
-    def lengths(self, given: Mapping[str, Any], axis: str) -> dict[str, int]:
-        """The points of the arrays on an axis, by their names in `given`."""
-        return {
-            argument.source: int(np.shape(bare(given[argument.source]))[0])
-            for argument in self.arguments.values()
-            if argument.axis == axis and argument.source in given
-        }
-
-    def left(self, result: Any) -> dict[str, Any]:
-        """What it leaves, by name."""
-        return {leaf.name: leaf.of(result) for leaf in self.leaves}
 
 
 class Pass:
@@ -242,8 +127,12 @@ class Pass:
         given = {**(arguments or {}), **arrays}
         places = {"i": i, "j": j}
         for axis, place in places.items():
+            here = self._step.points(given, axis)
+            if here is not None and self._step.reads_numbers(axis):
+                given[f"%{axis}"] = numbers(place[0] if place else 0, here)
             lengths = self._step.lengths(given, axis)
-            total = place[1] if place else max(lengths.values(), default=None)
+            known = [*lengths.values(), *([] if here is None else [here])]
+            total = place[1] if place else max(known, default=None)
             if total is not None:
                 given[f"#{axis}"] = float(total)
             own = [n for name, n in lengths.items() if name not in self._left]
@@ -331,10 +220,16 @@ class Pass:
         kind = state.kind
         rows = {"@i": 0, "@j": 0}
         sizes = {f"#{kind.reduced}": float(kind.total)}
+        own_numbers = {f"%{kind.reduced}": numbers(0, kind.total)}
         if kind.kept:
             sizes[f"#{kind.kept}"] = float(kind.total_rows)
             rows[f"@{kind.kept}"] = kind.first_row
-        known = {**given, **rows, **sizes}
+            own_numbers[f"%{kind.kept}"] = numbers(kind.first_row, kind.rows)
+        for axis in {"i", "j"} - {kind.kept, kind.reduced}:
+            here = self._step.points(given, axis)
+            if here is not None:  # of a gradient by what this pass reads not
+                sizes[f"#{axis}"] = float(here)
+        known = {**given, **rows, **sizes, **own_numbers}
         own = self._step.own(known, kind.kept)
         left = self._step.left(self._reduction.finalise(state, own))
         for step, formula in self._maps:
@@ -362,7 +257,7 @@ class Passes(Sequence[Pass]):
     def __init__(
         self,
         steps: Sequence[Step],
-        results: Sequence[tuple[str, str, bool]],
+        results: Sequence[Result],
         reduction_of: Callable[[str, bool], _Reduction],
     ) -> None:
         self._steps = steps
@@ -421,7 +316,7 @@ class Passes(Sequence[Pass]):
         2.0
         """
         results: list[Any] = []
-        for name, dtype, is_imaginary in self._results:
+        for name, dtype, is_imaginary, like in self._results:
             if name not in left:
                 _core.fail(
                     "BadOption",
@@ -432,133 +327,33 @@ class Passes(Sequence[Pass]):
                 )
             value = left[name]
             if is_imaginary:
-                results[-1] = complex_of(results[-1], value)
+                value = complex_of(results.pop(), value)
             else:
-                results.append(_as(value, dtype))
+                value = as_type(value, dtype)
+            results.append(self._as_argument(value, like, left))
         return results[0] if len(results) == 1 else tuple(results)
 
+    def _as_argument(
+        self, value: Any, like: Like | None, left: Mapping[str, Any]
+    ) -> Any:
+        """A gradient in the shape of its argument; other results as they are.
 
-class _Writer:
-    """Writes the passes of a formula as formulas of their own."""
-
-    def __init__(
-        self, formula: _core.Formula, given: Mapping[str, Any], single: bool
-    ) -> None:
-        self.given = {
-            str(formula._axes_of(name)[0]): name for name in sorted(given)
-        }
-        self.complex = {
-            known
-            for known, name in self.given.items()
-            if _is_complex(bare(given[name]))
-        }
-        self.single = single
-        self.taken = set(self.given)
-        self.left: dict[str, Leaf] = {}
-
-    def step(self, data: Mapping[str, Any]) -> Step:
-        arguments: dict[str, Argument] = {}
-        reduces = any(node.op == "reduce" for node in nodes_of(data))
-
-        def spell(name: str, axes: int) -> str:
-            if name[0] == "@" and reduces:  # which knows where its parts lie
-                return AXES[axes]
-            return self._spelled(name, AXES[axes], arguments)
-
-        text = written(data, spell)
-        for name, first, type_ in data["leaves"]:
-            self.left[name] = self._leaf(name, first, type_, data)
-        names = [name for name, _, _ in data["leaves"]]
-        leaves = tuple(self.left[name] for name in names)
-        is_chosen = meets_chosen(data)
-        if is_chosen and not any(one.axis for one in arguments.values()):
-            refuse("the number of chosen pairs between them")
-        return Step(text, reduces, is_chosen, arguments, leaves)
-
-    def _spelled(
-        self, name: str, axis: str, arguments: dict[str, Argument]
-    ) -> str:
-        """The text of an argument, and what it is made of."""
-
-        def add(source: str, part: str = "", own: str = "") -> str:
-            wished = own or source.translate(_LETTERS)
-            argument = Argument(source, axis, part)
-            if _DEFINITION.fullmatch(wished):
-                wished += "x"
-            while arguments.get(wished, argument) != argument:
-                wished += "x"
-            arguments[wished] = argument
-            return f"{wished}_{axis}" if axis else wished
-
-        if name[0] == "@":
-            symbol, axis = axis, ""
-            return f"({symbol} + {add(name)})"
-        if name in self.left:
-            leaf = self.left[name]
-            if self.single and leaf.dtype == "int64" and axis:
-                low, middle, high = (add(leaf.name, part) for part in "012")
-                return f"({low} + 65536.0*{middle} + 4294967296.0*{high})"
-            return add(leaf.name)
-        if name[0] == "#":
-            return add(name)
-        known, _, imaginary = name.partition("#")
-        part = ""
-        if known in self.complex:
-            part = "imag" if imaginary else "real"
-        return add(self.given[known], part, known + part)
-
-    def _leaf(
-        self, name: str, first: int, type_: Any, data: Mapping[str, Any]
-    ) -> Leaf:
-        dtype, rank, axes, rows, _ = type_
-        if rank == 2:
-            refuse("matrices between them")
-        wished = "left" + name[1:]
-        while wished in self.taken:
-            wished += "x"
-        self.taken.add(wished)
-        own = data["nodes"][data["result"]][4]
-        count = -1 if own[1] == 0 else rows
-        return Leaf(wished, AXES[axes], first, count, rank, _DTYPES[dtype])
-
-
-# As those of `written` are; and "#i" and "@i" are not names of a formula.
-_DEFINITION = re.compile(r"v\d+")
-_LETTERS = str.maketrans({"#": "points", "@": "first"})
-
-
-def _is_complex(value: Any) -> bool:
-    return isinstance(value, complex) or "complex" in str(
-        getattr(value, "dtype", "")
-    )
-
-
-def steps_of(
-    formula: _core.Formula,
-    given: Mapping[str, Any],
-    chosen: bool = False,
-) -> tuple[list[Step], list[tuple[str, str, bool]]]:
-    """The steps of a formula of arrays of these types, and its results.
-
-    `chosen`: of a call with ranges. Of a result: the name of what a step
-    leaves, the dtype, and whether it is the imaginary part of the one before.
-    """
-    for name, value in given.items():
-        if name == "batch_rank" or len(np.shape(bare(value))) > 2:
-            refuse("batches")
-        if str(getattr(bare(value), "dtype", "")).endswith("uint64"):
-            refuse("uint64 numbers")
-    program = formula._program(dict(given), {}, chosen)
-    sweeps = program["sweeps"]
-    writer = _Writer(formula, given, sweeps[0]["real"] == "f32")
-    steps = [writer.step(data) for data in sweeps]
-    results = []
-    for sweep, part, label, type_ in program["results"]:
-        if sweep < 0:
-            refuse("a result that is 0 whatever the arrays are")
-        leaf = steps[sweep].leaves[part]
-        results.append((leaf.name, _DTYPES[type_[0]], label.endswith("#im")))
-    return steps, results
+        How many points that has, a pass or an array on the axis says.
+        """
+        if like is None:
+            return value
+        points = None
+        if like.axis:
+            step = self._steps[0]
+            points = left.get(f"#{like.axis}", step.points(left, like.axis))
+        if like.axis and points is None:
+            _core.fail(
+                "BadOption",
+                "left",
+                f"without {like.name!r}, of whose shape a gradient is",
+                f"add the whole array to it: left[{like.name!r}] = {like.name}",
+            )
+        return of_shape(value, like.shape(points))
 
 
 def passes_of(

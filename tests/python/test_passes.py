@@ -184,6 +184,54 @@ def test_derivatives(case):
         np.testing.assert_allclose(result, close, rtol=1e-9, atol=1e-11)
 
 
+# A formula, and arguments by which its gradient reads no array on their axis,
+# is the same for all of their points, or reads the numbers of those.
+GRADIENTS = [
+    ("max_j b_j", "b"),
+    ("max_j x_i·y_j", "y"),
+    ("kmin_j(x_i·y_j, 2)", "y"),
+    ("sum_j c_i b_j", "b"),
+    ("sum_j x_i·y_j", "y"),
+    ("mean_j c_i b_j", ["c", "b"]),
+    ("sum_j where(j <= i, b_j*c_i, 0)", ["b", "c"]),
+    ("sum_j rand(1, i, j)*b_j*c_i", ["b", "c"]),
+    ("sum_j (S @ y_j)·x_i", "S"),
+    ("(sum_j c_i b_j)/(max_i sum_j c_i b_j)", "b"),
+]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("text", "names"), GRADIENTS)
+def test_gradients_have_the_shape_of_their_argument(text, names, dtype):
+    formula = tilefold.compile(text)
+    held = {**HELD, "S": np.diag([1.0, 2.0, -1.0])}
+    arrays = {n: np.asarray(held[n], dtype) for n, _ in formula.names}
+    shape = np.shape(formula(arrays))
+    derived = formula.grad(names)
+    if "grad" in dict(derived.names):
+        arrays["grad"] = np.random.default_rng(1).random(shape).astype(dtype)
+    want = derived(arrays)
+    wants = want if isinstance(want, tuple) else (want,)
+    reduction = tilefold.Reduction(derived, segment=SEGMENT)
+    for cuts in ([0, M], [0, 64, 448, M]):
+        found = in_parts(reduction, arrays, cuts)
+        found = found if isinstance(found, tuple) else (found,)
+        for got, whole in zip(found, wants, strict=True):
+            assert (got.shape, got.dtype) == (whole.shape, whole.dtype)
+            np.testing.assert_allclose(got, whole, 1e-4, 1e-5)
+
+
+def test_a_gradient_by_what_is_not_given_is_refused():
+    given = {"x": HELD["x"], "y": HELD["y"], "grad": HELD["grad"]}
+    gradient = tilefold.compile("sum_j x_i·y_j").grad("y")
+    (only,) = passes = tilefold.Reduction(gradient).passes(given)
+    state = only.partial(x=given["x"], grad=given["grad"])
+    left = only.finalise(state, {})
+    with pytest.raises(tilefold.ArgumentError, match=r"left\['y'\] = y"):
+        passes.result(left)
+    assert passes.result({**left, "y": given["y"]}).shape == (M, 3)
+
+
 def test_parts_go_into_a_state():
     """As those of a loop over files."""
     arrays = arrays_of("std_j |x_i - y_j|", np.float64)

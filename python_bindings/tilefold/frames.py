@@ -23,12 +23,17 @@ def readable(name: str, value: Any) -> Any:
 
     Columns of pandas' extension types become NumPy's, which else were objects.
     Raises `DTypeError` where values are missing, NaN not among them, and for
-    arrays of Dask and Zarr.
+    arrays of Dask and Zarr, also in lists; `ArgumentError` for lazy frames.
     """
     if is_lazy(value):
+        while isinstance(value, (list, tuple)):
+            value = value[0]
         kind = type(value)
         library = kind.__module__.partition(".")[0]
         _core.fail("LazyArray", name, f"{kind.__name__} of {library}")
+    if hasattr(value, "collect_schema") and not hasattr(value, "shape"):
+        cure = f"pass {name}.collect()"
+        _core.fail("BadOption", f"'{name}'", "a lazy frame", cure)
     missing = _missing(value)
     if missing:
         _core.fail("MissingValues", name, missing)
@@ -41,6 +46,8 @@ def readable(name: str, value: Any) -> Any:
 
 def is_lazy(value: Any) -> bool:
     """Whether its values are computed or read only when asked for."""
+    if isinstance(value, (list, tuple)):
+        return len(value) > 0 and is_lazy(value[0])
     library = _library(value)
     if library == "xarray":
         return getattr(value, "chunks", None) is not None

@@ -368,6 +368,15 @@ def test_lazy_arrays_are_never_computed_silently():
     found = tilefold.kernel(GAUSSIAN, x=X, y=tilefold.Vj(lazy)) @ C
     assert isinstance(found, da.Array)
     close(found.compute(scheduler="synchronous"), DENSE @ C)
+    with pytest.raises(tilefold.DTypeError, match="Array of dask"):
+        tilefold.reduce("sum_j b_j", b=list(da.ones(3, chunks=1)))
+
+
+def test_a_lazy_frame_is_refused():
+    frame = pl.DataFrame({"u": [1.0, 2.0], "v": [0.0, 1.0]})
+    with pytest.raises(tilefold.ArgumentError, match=r"x\.collect\(\)"):
+        tilefold.reduce("sum_j x_j", x=frame.lazy())
+    assert (tilefold.reduce("sum_j x_j", x=frame) == [3, 1]).all()
 
 
 def test_masked_and_sparse_arrays_are_refused():

@@ -9,7 +9,7 @@ import pytest
 import tilefold
 
 da = pytest.importorskip("dask.array")
-import tilefold.dask
+import tilefold.dask  # noqa: E402
 
 RNG = np.random.default_rng(5)
 HELD = {

@@ -455,3 +455,65 @@ def test_shapes_share_a_kernel():
     after = tilefold.stats()
     made = after.compiles + after.disk_hits
     assert made == before.compiles + before.disk_hits
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (0, "dimension 0, but there are 0"),
+        ([-1], "dimension -1, but there are 0"),
+        ("all", "pass the number of a batch dimension"),
+    ],
+)
+def test_only_batches_are_summed(given, message):
+    x = jnp.ones((4, 3))
+    with pytest.raises(tilefold.ArgumentError, match=message):
+        tilefold.reduce("sum_j x_i·x_j", x=x, sum_batch=given)
+    several = jnp.stack([x, 2 * x])
+    summed = tilefold.reduce("sum_j x_i·x_j", x=several, sum_batch=[0])
+    np.testing.assert_allclose(summed, np.full(4, 60.0))
+    with pytest.raises(tilefold.ArgumentError, match="there are 1"):
+        tilefold.reduce("sum_j x_i·x_j", x=several, sum_batch=(0, 0))
+    with pytest.raises(tilefold.ArgumentError, match="true or false"):
+        tilefold.reduce("any_j (x_i·x_j > 1)", x=several, sum_batch=0)
+
+
+MISTAKES = {
+    "a backend": (
+        lambda: tilefold.jax.reduce("sum_j b_j", b=jnp.ones(3), backend="t"),
+        tilefold.ArgumentError,
+        'pass "tiled"',
+    ),
+    "a text": (
+        lambda: tilefold.jax.reduce("sum_j l*b_j", b=jnp.ones(3), l="a"),
+        tilefold.DTypeError,
+        "'l' holds a str",
+    ),
+    "None": (
+        lambda: tilefold.reduce("sum_j l*b_j", b=jnp.ones(3), l=None),
+        tilefold.DTypeError,
+        "'l' holds None",
+    ),
+    "a wide system": (
+        lambda: tilefold.jax.solve(
+            tilefold.kernel("x_i·y_j", x=jnp.ones(3), y=jnp.ones(4)),
+            jnp.ones(4),
+        ),
+        tilefold.ShapeError,
+        "as many rows as columns",
+    ),
+    "a traced row": (
+        lambda: jax.jit(lambda i: tilefold.kernel("x_i·x_j", x=jnp.ones(3))[i])(
+            1
+        ),
+        tilefold.ArgumentError,
+        "index by numbers or lists",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_are_told_in_tilefold_s_errors(mistake):
+    call, family, message = MISTAKES[mistake]
+    with pytest.raises(family, match=message):
+        call()

@@ -133,7 +133,7 @@ class _Request(NamedTuple):
 
     call: Call
     ranks: tuple[int, ...]
-    sum_batch: Any
+    sum_batch: tuple[int, ...]
 
 
 def _evaluate(
@@ -141,6 +141,10 @@ def _evaluate(
     arguments: dict[str, Any],
     settings: dict[str, Any],
 ) -> Any:
+    backend = settings.get("backend") or ""
+    if backend not in ("", "tiled"):
+        cure = 'pass "tiled", or leave it out'
+        _core.fail("BadOption", "backend", repr(backend), cure)
     names, axes, ranks, values = [], [], [], []
     traced = False
     for name, value in arguments.items():
@@ -164,8 +168,8 @@ def _evaluate(
         settings.get("batch_rank"),
         _options(settings.get("options")),
         batch_of_ranges,
-        settings.get("sum_batch"),
-        settings.get("backend") or "",
+        _dimensions(settings.get("sum_batch")),
+        backend,
     )
     if traced:
         return _run(request, *values, *lists)
@@ -187,13 +191,37 @@ def _run(request: _Request, *values: Any) -> Any:
         jnp.reshape(result, shapes[call.names.index(like)]) if like else result
         for like, result in zip(call.likes, results, strict=True)
     ]
-    if request.sum_batch is not None and request.sum_batch != ():
-        if len(found) > 1:
-            _core.fail(
-                "SumBatchOf", "a derivative", "sum each of them yourself"
-            )
-        return found[0].sum(request.sum_batch)
+    if request.sum_batch:
+        return _summed(found, request.sum_batch, call.batch)
     return found[0] if len(found) == 1 else tuple(found)
+
+
+def _dimensions(given: Any) -> tuple[int, ...]:
+    """Numbers of dimensions, of one, several or None."""
+    if given is None:
+        return ()
+    found = tuple(given) if isinstance(given, (list, tuple)) else (given,)
+    if any(type(each) is not int for each in found):
+        _core.fail(
+            "BadOption",
+            "sum_batch",
+            type(given).__name__,
+            "pass the number of a batch dimension, or a tuple of them",
+        )
+    return found
+
+
+def _summed(found: list[Any], dimensions: tuple[int, ...], batch: int) -> Any:
+    """The one result, summed over some dimensions of its batch."""
+    if len(found) > 1:
+        _core.fail("SumBatchOf", "a derivative", "sum each of them yourself")
+    for k, dimension in enumerate(dimensions):
+        if not 0 <= dimension < batch or dimension in dimensions[:k]:
+            _core.fail("SumBatchAxis", dimension, batch)
+    if found[0].dtype == bool:
+        cure = "count, or use any and all of NumPy"
+        _core.fail("SumBatchOf", "true or false", cure)
+    return found[0].sum(dimensions)
 
 
 @functools.lru_cache(maxsize=MOST_PROGRAMS)
@@ -210,7 +238,7 @@ def _request(
     batch: int | None,
     options: tuple[tuple[str, Any], ...],
     ranges: tuple[int, ...] | None,
-    sum_batch: Any,
+    sum_batch: tuple[int, ...],
     backend: str,
 ) -> _Request:
     plain = call_of(formula, names, axes, 0, options, ranges, backend)
@@ -253,7 +281,11 @@ def _operand(name: str, value: Any) -> Any:
         return jnp.asarray(value)
     if isinstance(value, Quantized):
         _core.fail("UnsupportedDType", name, "quantized codes, among JAX's")
-    return np.asarray(value)
+    array = np.asarray(value)
+    if array.dtype.kind in "OSU":
+        kind = "None" if value is None else f"a {type(value).__name__}"
+        _core.fail("UnsupportedDType", name, kind)
+    return array
 
 
 def _options(options: Any) -> tuple[tuple[str, Any], ...]:

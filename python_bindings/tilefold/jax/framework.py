@@ -104,6 +104,13 @@ def _stand_in(value: Any, shape: tuple[Any, ...]) -> Any:
 
 def concrete(numbers: Any) -> Any:
     """Whole numbers; those of a tracer are not known."""
+    if isinstance(numbers, jax.core.Tracer):
+        _core.fail(
+            "BadOption",
+            "K[…]",
+            "read by an array that JAX traces",
+            "index by numbers or lists, or the points: kernel(…, x=x[rows])",
+        )
     return numbers
 
 

@@ -41,6 +41,8 @@ def solve(
     """What `tilefold.solve.solve` gives, traced."""
     pair = kernel._pair
     _check(options)
+    if pair.points[0] != pair.points[1]:
+        _core.fail("SolveNotSquare", kernel.shape)
     if pair.is_complex:
         return _of_hermitian(kernel, side, ridge, options)
     if jnp.iscomplexobj(side):

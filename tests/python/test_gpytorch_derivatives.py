@@ -10,12 +10,16 @@ pytest.importorskip("linear_operator")
 from linear_operator.operators import (  # noqa: E402
     ConstantMulLinearOperator,
     DiagLinearOperator,
+    LowRankRootLinearOperator,
+    MatmulLinearOperator,
+    RootLinearOperator,
     SumLinearOperator,
 )
 
 import tilefold.gpytorch as ours  # noqa: E402
 from tilefold.gpytorch import KernelOperator  # noqa: E402
 from tilefold.gpytorch.composites import KroneckerProduct  # noqa: E402
+from tilefold.gpytorch.low_rank import as_low_rank  # noqa: E402
 
 F64 = torch.float64
 
@@ -137,6 +141,19 @@ def test_second_derivatives(use, kind):
     agree(found, expected)
 
 
+def thin(K):
+    """Two columns of a matrix."""
+    return (K if torch.is_tensor(K) else K.to_dense())[:, :2]
+
+
+def root(K):
+    return as_low_rank(LowRankRootLinearOperator(thin(K)))
+
+
+def squared(K):
+    return thin(K) @ thin(K).mT
+
+
 COMPOSITES = {
     "added diagonal": (
         lambda K: K + DiagLinearOperator(NOISE),
@@ -154,16 +171,95 @@ COMPOSITES = {
         lambda K: KroneckerProduct(K[..., :3, :3], K[..., :2, :2]),
         lambda K: torch.kron(K[:3, :3], K[:2, :2]),
     ),
+    "low rank": (root, squared),
+    "root": (
+        lambda K: as_low_rank(RootLinearOperator(K.to_dense())),
+        lambda K: K @ K.mT,
+    ),
+    "thin product": (
+        lambda K: as_low_rank(MatmulLinearOperator(thin(K), thin(K.mT).mT)),
+        lambda K: thin(K) @ thin(K.mT).mT,
+    ),
+    "scaled low rank": (lambda K: root(K) * 1.5, lambda K: 1.5 * squared(K)),
+    "negative low rank": (lambda K: root(K) * -2.0, lambda K: -2 * squared(K)),
+    "sum of low rank": (
+        lambda K: root(K) + root(K.mT) * 2.0,
+        lambda K: squared(K) + 2 * squared(K.mT),
+    ),
+    "rows of low rank": (
+        lambda K: root(K)[[5, 4, 3, 2, 1, 0], :],
+        lambda K: squared(K).flip(0),
+    ),
+    "low rank and a diagonal": (
+        lambda K: root(K) + DiagLinearOperator(NOISE),
+        lambda K: squared(K) + torch.diag(NOISE),
+    ),
+    "low rank and a formula": (
+        lambda K: root(K) + K,
+        lambda K: squared(K) + K,
+    ),
+    "low rank times a formula": (
+        lambda K: root(K) * K,
+        lambda K: squared(K) * K,
+    ),
+    "formula times a sum with a diagonal": (
+        lambda K: K * (K + DiagLinearOperator(NOISE)),
+        lambda K: K * (K + torch.diag(NOISE)),
+    ),
 }
 
 
+@pytest.mark.parametrize("use", ["matmul", "vector", "transposed", "sum"])
 @pytest.mark.parametrize("composite", COMPOSITES)
-def test_second_derivatives_of_composites(composite):
+def test_second_derivatives_of_composites(composite, use):
     ours_of, dense_of = COMPOSITES[composite]
     arguments = ARGUMENTS["plain"]()
-    found = second((ours_of(operator(*arguments)) @ B).sin().sum(), arguments)
-    expected = second((dense_of(matrix(*arguments)) @ B).sin().sum(), arguments)
+    made = USES[use]
+    found = second(made(ours_of(operator(*arguments))).sin().sum(), arguments)
+    expected = second(made(dense_of(matrix(*arguments))).sin().sum(), arguments)
     agree(found, expected)
+
+
+def linear(**arguments):
+    return ours.ScaleKernel(ours.LinearKernel(**arguments))
+
+
+LINEAR = {
+    "alone": ours.LinearKernel,
+    "ard": lambda: ours.LinearKernel(ard_num_dims=2),
+    "scaled": linear,
+    "sum": lambda: ours.LinearKernel() + linear(active_dims=[0]),
+    "product": lambda: (
+        ours.LinearKernel() * ours.LinearKernel(active_dims=[0]) * linear()
+    ),
+    "beside a formula": lambda: ours.RBFKernel() + linear(),
+    "times a formula": lambda: ours.RBFKernel() * linear(),
+}
+
+
+def noisy(K):
+    eye = torch.eye(6, dtype=F64)
+    return K + eye if torch.is_tensor(K) else K.add_diagonal(NOISE.new_ones(1))
+
+
+LINEAR_USES = {
+    **{use: USES[use] for use in ("matmul", "transposed", "sum", "rows")},
+    "noisy": lambda K: noisy(K) @ B,
+    "solve": lambda K: torch.linalg.solve(noisy(K), B),
+}
+
+
+@pytest.mark.parametrize("use", LINEAR_USES)
+@pytest.mark.parametrize("name", LINEAR)
+def test_second_derivatives_of_linear_kernels(name, use):
+    kernel, made = LINEAR[name]().double(), LINEAR_USES[use]
+    x = leaf(6, 2)
+    arguments = (x, *kernel.parameters())
+    found = second(made(kernel(x)).sin().sum(), arguments)
+    expected = second(made(kernel(x).to_dense()).sin().sum(), arguments)
+    agree(found, expected)
+    evaluated = kernel(x).evaluate_kernel()
+    agree(second(made(evaluated).sin().sum(), arguments), expected)
 
 
 def test_second_derivatives_of_a_sum_of_batches():

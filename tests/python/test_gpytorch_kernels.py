@@ -361,6 +361,14 @@ def test_a_missing_or_old_library_is_named_with_its_cure():
         ours._require("gpytorch", (99, 1))
 
 
+@pytest.mark.parametrize("version", ["1.16rc1", "1.16.dev2+g1", "2rc1", "1.16"])
+def test_versions_of_pre_releases_are_read(version, monkeypatch):
+    monkeypatch.setattr("importlib.metadata.version", lambda _: version)
+    ours._require("gpytorch", (1, 16))
+    with pytest.raises(ImportError, match=r"gpytorch 99\.1 or later"):
+        ours._require("gpytorch", (99, 1))
+
+
 def test_priors_and_constraints_are_kept():
     prior = gpytorch.priors.GammaPrior(2.0, 3.0)
     kernel = ours.ScaleKernel(

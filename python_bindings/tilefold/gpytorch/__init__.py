@@ -11,7 +11,9 @@ Their matrices are never stored: scale, sum, product and active dimensions are
 one formula, and so is its gradient. What is made of up to
 `gpytorch.settings.max_cholesky_size` points is a dense matrix, as in GPyTorch.
 `FormulaKernel` makes a kernel of any formula; kernels of GPyTorch that are not
-here, and its models and strategies, take these for its own.
+here, and its models and strategies, take these for its own. Products by values
+are exact, on whichever side the matrices of this package are: what
+linear_operator makes of one of its own times one of these is taught to it here.
 
 Derivatives are right to any order through products, rows, diagonals, dense
 matrices and Cholesky factors of them. `inv_quad_logdet` by conjugate gradients
@@ -27,6 +29,7 @@ def _require(name: str, least: tuple[int, int]) -> None:
     """Raises `ImportError` where a library is missing or too old."""
     import importlib
     import importlib.metadata
+    import re
 
     cure = "pip install 'tilefold[gpytorch]'"
     try:
@@ -36,7 +39,8 @@ def _require(name: str, least: tuple[int, int]) -> None:
             f"tilefold.gpytorch needs {name}, which cannot be imported: {cure}"
         ) from error
     version = importlib.metadata.version(name)
-    found = tuple(int(part) for part in version.split(".")[:2])
+    # Of a pre-release, such as 1.16rc1, the numbers alone.
+    found = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
     if found < least:
         raise ImportError(
             f"tilefold.gpytorch needs {name} {least[0]}.{least[1]} or later, "

@@ -12,12 +12,42 @@ if TYPE_CHECKING:
 
     from torch import Tensor
 
-__all__ = ["expanded", "of_block", "of_pairs"]
+__all__ = ["counted_from_start", "expanded", "of_block", "of_pairs"]
 
 
 def expanded(tensor: Tensor, batch: Any) -> Tensor:
     """A tensor with all batch dimensions, of which nothing is copied."""
     return tensor.expand(*batch, *tensor.shape[-2:])
+
+
+def counted_from_start(index: Any, shape: Sequence[int]) -> tuple[Any, ...]:
+    """An index whose numbers count from the start, and masks are places.
+
+    linear_operator would take -1 of rows and columns for an empty slice, and
+    count the places of a mask as the matrix has them.
+    """
+    parts = index if isinstance(index, tuple) else (index,)
+    places = [*range(len(parts))]
+    for k, part in enumerate(parts):
+        if part is Ellipsis:
+            after = len(shape) - len(parts)
+            places[k:] = [place + after for place in places[k:]]
+            break
+    return tuple(
+        _counted(part, place, shape)
+        for part, place in zip(parts, places, strict=True)
+    )
+
+
+def _counted(part: Any, place: int, shape: Sequence[int]) -> Any:
+    """A part of an index at a place of a shape."""
+    if torch.is_tensor(part) and not part.dim():
+        part = part.item()
+    if isinstance(part, int) and part < 0:
+        return part + shape[place]
+    if torch.is_tensor(part) and part.dtype is torch.bool and part.dim() == 1:
+        return part.nonzero().squeeze(-1)
+    return part
 
 
 def of_block(

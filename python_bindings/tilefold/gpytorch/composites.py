@@ -1,9 +1,10 @@
 # python_bindings/tilefold/gpytorch/composites.py - linear operators made of
-# others, with gradients of any order.
-"""linear_operator's composites, of which all products are recorded.
+# others, with exact products and gradients of any order.
+"""linear_operator's composites, of which all products are recorded and exact.
 
 Its own record a product as one node, whose derivative is computed of detached
-tensors: second derivatives are wrong in silence.
+tensors: second derivatives are wrong in silence. And they multiply two matrices
+by their values through root decompositions, of 100 columns and no more.
 """
 
 from __future__ import annotations
@@ -12,14 +13,22 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import torch
-from linear_operator import settings, utils
+from linear_operator import LinearOperator, settings, utils
 from linear_operator.operators import (
     AddedDiagLinearOperator,
+    ConstantMulLinearOperator,
+    DenseLinearOperator,
+    DiagLinearOperator,
     KroneckerProductLinearOperator,
+    LowRankRootAddedDiagLinearOperator,
+    RootLinearOperator,
     SumBatchLinearOperator,
+    SumKroneckerLinearOperator,
+    SumLinearOperator,
 )
 from linear_operator.utils.broadcasting import _matmul_broadcast_shape
 
+from tilefold.gpytorch.chosen import counted_from_start
 from tilefold.gpytorch.terms import joint_shape
 
 if TYPE_CHECKING:
@@ -30,19 +39,83 @@ if TYPE_CHECKING:
 __all__ = [
     "AddedDiagonal",
     "AddsDiagonals",
+    "Exact",
     "KroneckerProduct",
+    "LowRankAddedDiagonal",
+    "Recorded",
+    "Scaled",
+    "Summed",
     "SummedBatch",
+    "as_exact",
+    "dense_product",
+    "is_exact",
+    "is_number",
+    "multiplied",
+    "product_with_diagonal",
 ]
 
 
-class _Recorded:
+class Exact:
+    """What is multiplied by values without root decompositions."""
+
+    is_exact = True
+
+    def _formula(self) -> Any:
+        """The `KernelOperator` of the same values, where there is one."""
+        return None
+
+    def _mul_constant(self, other: Any) -> Any:
+        return as_exact(super()._mul_constant(other))  # type: ignore[misc]
+
+    def _mul_matrix(self, other: Any) -> Any:
+        other = other.evaluate_kernel()
+        if isinstance(other, AddedDiagLinearOperator):
+            return product_with_diagonal(self, other)
+        if getattr(other, "is_formula", False):
+            return other._mul_matrix(self)
+        formula = self._formula()
+        if formula is not None:
+            return formula._mul_matrix(other)
+        return dense_product(self, other)
+
+    def _prod_batch(self, dim: int) -> Any:
+        formula = self._formula()
+        if formula is not None:
+            return formula._prod_batch(dim)
+        return DenseLinearOperator(self.to_dense().prod(dim))  # type: ignore[attr-defined]
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, DiagLinearOperator):
+            return as_exact(super().__add__(other))  # type: ignore[misc]
+        if getattr(other, "is_formula", False):
+            return other + self
+        formula = self._formula()
+        if formula is not None:
+            return formula + other
+        # linear_operator would update a root decomposition by such a sum.
+        if isinstance(other, RootLinearOperator):
+            return Summed(self, other)
+        return as_exact(super().__add__(other))  # type: ignore[misc]
+
+    def __getitem__(self, index: Any) -> Any:
+        """As linear_operator indexes, with numbers from the end, too."""
+        index = counted_from_start(index, self.shape)  # type: ignore[attr-defined]
+        return super().__getitem__(index)  # type: ignore[misc]
+
+    def _getitem(self, rows: Any, columns: Any, *batches: Any) -> Any:
+        return as_exact(super()._getitem(rows, columns, *batches))  # type: ignore[misc]
+
+
+class Recorded:
     """A composite whose product PyTorch records part by part."""
 
     def matmul(self, other: Any) -> Any:
-        """The product with a tensor (…, M, C) or another operator."""
+        """The product with a tensor (…, M, C) or (M,), or another operator."""
         if not torch.is_tensor(other):
             return super().matmul(other)  # type: ignore[misc]
         _matmul_broadcast_shape(self.shape, other.shape)  # type: ignore[attr-defined]
+        if other.dim() == 1:
+            return self._matmul(other.unsqueeze(-1)).squeeze(-1)  # type: ignore[attr-defined]
         return self._matmul(other)  # type: ignore[attr-defined]
 
     def _bilinear_derivative(
@@ -83,15 +156,66 @@ def recorded_derivative(
     return tuple(next(found) if need else None for need in needs)
 
 
-class KroneckerProduct(_Recorded, KroneckerProductLinearOperator):
+class KroneckerProduct(Exact, Recorded, KroneckerProductLinearOperator):
     """A Kronecker product with gradients of any order."""
 
+    def _mul_matrix(self, other: Any) -> Any:
+        other = other.evaluate_kernel()
+        shapes = [part.matrix_shape for part in self.linear_ops]
+        if isinstance(other, KroneckerProductLinearOperator) and shapes == [
+            part.matrix_shape for part in other.linear_ops
+        ]:
+            # (A ⊗ B)∘(C ⊗ D) is (A∘C) ⊗ (B∘D).
+            pairs = zip(self.linear_ops, other.linear_ops, strict=True)
+            return KroneckerProduct(*(_factor(*pair) for pair in pairs))
+        return super()._mul_matrix(other)
 
-class SummedBatch(_Recorded, SumBatchLinearOperator):
+
+def _factor(first: Any, second: Any) -> Any:
+    """The product by values of two factors, of which tasks' are small."""
+    first, second = first.evaluate_kernel(), second.evaluate_kernel()
+    if is_exact(first) or is_exact(second):
+        return multiplied(first, second)
+    return dense_product(first, second)
+
+
+class KroneckerSum(Exact, SumKroneckerLinearOperator):
+    """A sum of two Kronecker products."""
+
+
+class Summed(Exact, SumLinearOperator):
+    """A sum of which not all is a pair term."""
+
+
+class Scaled(Exact, ConstantMulLinearOperator):
+    """A constant times what is no pair term."""
+
+
+class SummedBatch(Exact, Recorded, SumBatchLinearOperator):
     """A sum over a batch dimension with gradients of any order."""
 
+    def _formula(self) -> Any:
+        base = self.base_linear_op.evaluate_kernel()
+        if not getattr(base, "is_formula", False):
+            return None
+        return base._folded("first + second", -1)
 
-class AddedDiagonal(AddedDiagLinearOperator):
+    def _mul_constant(self, other: Any) -> Any:
+        factor = other.unsqueeze(-1) if other.dim() else other
+        return SummedBatch(self.base_linear_op._mul_constant(factor))
+
+
+class _WithDiagonal(Exact):
+    """A matrix and a diagonal, which stay apart in products and sums."""
+
+    def _mul_matrix(self, other: Any) -> Any:
+        return product_with_diagonal(self, other)
+
+    def __add__(self, other: Any) -> Any:
+        return as_exact(super(Exact, self).__add__(other))  # type: ignore[misc]
+
+
+class AddedDiagonal(_WithDiagonal, AddedDiagLinearOperator):
     """A matrix and a diagonal, whose systems are solved without waiting.
 
     Between two products of a conjugate gradient, PyTorch's threads would
@@ -121,6 +245,10 @@ class AddedDiagonal(AddedDiagLinearOperator):
             return self._matmul(vectors)
         batch = joint_shape([self.batch_shape, vectors.shape[:-2]])
         return vectors.new_zeros(*batch, *vectors.shape[-2:])
+
+
+class LowRankAddedDiagonal(_WithDiagonal, LowRankRootAddedDiagLinearOperator):
+    """A matrix of low rank and a diagonal, whose systems are small."""
 
 
 class AddsDiagonals:
@@ -156,6 +284,98 @@ class AddsDiagonals:
         """
         added = super().add_diagonal(diag)  # type: ignore[misc]
         return AddedDiagonal(added._linear_op, added._diag_tensor)
+
+
+_EXACT: dict[type, type] = {
+    AddedDiagLinearOperator: AddedDiagonal,
+    ConstantMulLinearOperator: Scaled,
+    KroneckerProductLinearOperator: KroneckerProduct,
+    LowRankRootAddedDiagLinearOperator: LowRankAddedDiagonal,
+    SumBatchLinearOperator: SummedBatch,
+    SumKroneckerLinearOperator: KroneckerSum,
+    SumLinearOperator: Summed,
+}
+
+
+def as_exact(operator: Any) -> Any:
+    """An operator that linear_operator made, as the class above of its kind."""
+    kind = _EXACT.get(type(operator))
+    if kind is not None:
+        operator.__class__ = kind
+    return operator
+
+
+def multiplied(first: Any, second: Any) -> Any:
+    """The product by values of two operators, by the one that is exact.
+
+    Where neither is of this package, it is what linear_operator makes of them.
+    """
+    if is_exact(second) and not is_exact(first):
+        first, second = second, first
+    return first._mul_matrix(second)
+
+
+def is_exact(operator: Any) -> bool:
+    """Whether an operator is of this package, and multiplies exactly."""
+    return bool(getattr(operator, "is_exact", False))
+
+
+def is_number(operator: Any) -> bool:
+    """Whether an operator is a number for each batch."""
+    return isinstance(
+        operator, DenseLinearOperator
+    ) and operator.matrix_shape == (1, 1)
+
+
+def dense_product(first: Any, second: Any) -> LinearOperator:
+    """The product by values, stored; of a diagonal matrix a diagonal one."""
+    if isinstance(first, DiagLinearOperator) or isinstance(
+        second, DiagLinearOperator
+    ):
+        return DiagLinearOperator(first._diagonal() * second._diagonal())
+    return DenseLinearOperator(first.to_dense() * second.to_dense())
+
+
+def product_with_diagonal(first: Any, second: Any) -> Any:
+    """(A + D)∘(B + E), which is A∘B and the diagonal D∘(B + E) + A∘E."""
+    first, second = first.evaluate_kernel(), second.evaluate_kernel()
+    if isinstance(second, DiagLinearOperator):
+        return dense_product(first, second)
+    left, added = _apart(first)
+    right, other = _apart(second)
+    if added is None and other is None:
+        return multiplied(first, second)
+    numbers = 0.0
+    if added is not None:
+        numbers = added._diagonal() * second._diagonal()
+    if other is not None:
+        numbers = numbers + left._diagonal() * other._diagonal()
+    return AddedDiagonal(multiplied(left, right), DiagLinearOperator(numbers))
+
+
+def _apart(operator: Any) -> tuple[Any, Any]:
+    """A matrix and the diagonal added to it, where there is one."""
+    if isinstance(operator, AddedDiagLinearOperator):
+        return operator._linear_op, operator._diag_tensor
+    return operator, None
+
+
+_THEIR_PRODUCT = LinearOperator._mul_matrix
+
+
+def _product_of_any(self: Any, other: Any) -> Any:
+    """linear_operator's product by values; ours where an operator is ours.
+
+    It asks the operator on the left alone. Of GPyTorch's ones around ours, and
+    of its own times ours, it would make root decompositions.
+    """
+    first, second = self.evaluate_kernel(), other.evaluate_kernel()
+    if is_exact(first) or is_exact(second):
+        return multiplied(first, second)
+    return _THEIR_PRODUCT(first, second)
+
+
+LinearOperator._mul_matrix = _product_of_any
 
 
 @contextmanager

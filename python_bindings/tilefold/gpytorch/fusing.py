@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from functools import reduce
-from operator import mul
 from typing import TYPE_CHECKING, Any
 
 import gpytorch.kernels as theirs
@@ -13,6 +12,7 @@ import torch
 from gpytorch.lazy import LazyEvaluatedKernelTensor
 from linear_operator import to_linear_operator
 
+from tilefold.gpytorch.composites import is_exact, multiplied
 from tilefold.gpytorch.lazy import LazyKernel
 from tilefold.gpytorch.operator import KernelOperator, as_kernel_operator
 from tilefold.gpytorch.terms import joint_shape
@@ -222,13 +222,7 @@ class ProductKernel(FusingKernel, theirs.ProductKernel):
         operators = [_evaluated(factor) for factor in factors]
         if len(operators) == 1:
             return operators[0]
-        terms = [as_kernel_operator(operator) for operator in operators]
-        if all(term is not None for term in terms):
-            return reduce(mul, terms)
-        if torch.equal(x1, x2):
-            return reduce(mul, operators)
-        # Root decompositions are of square matrices alone.
-        return math.prod(operator.to_dense() for operator in operators)
+        return _product([*map(_term, operators)], torch.equal(x1, x2))
 
 
 def _kernels_in(module: Any) -> Iterator[Any]:
@@ -251,6 +245,23 @@ def _evaluated(covariance: Any) -> LinearOperator:
     if isinstance(operator, LazyEvaluatedKernelTensor):
         return operator.evaluate_kernel()
     return operator
+
+
+def _term(operator: LinearOperator) -> LinearOperator:
+    """The operator as a pair term, where it is one."""
+    found = as_kernel_operator(operator)
+    return operator if found is None else found
+
+
+def _product(operators: list[Any], square: bool) -> Any:
+    """The product by values; what multiplies exactly comes first.
+
+    Where nothing does, matrices are multiplied as GPyTorch does it.
+    """
+    operators.sort(key=lambda operator: not is_exact(operator))
+    if square or is_exact(operators[0]):
+        return reduce(multiplied, operators)
+    return math.prod(operator.to_dense() for operator in operators)
 
 
 def _sum(first: Any, second: Any) -> Any:

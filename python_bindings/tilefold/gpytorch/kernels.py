@@ -17,6 +17,7 @@ from tilefold.gpytorch.fusing import (
     FusingKernel,
     ProductKernel,
 )
+from tilefold.gpytorch.low_rank import as_low_rank
 from tilefold.gpytorch.task_kernels import (
     IndexKernel,
     LCMKernel,
@@ -425,6 +426,40 @@ class LinearKernel(FusingKernel, theirs.LinearKernel):
     >>> LinearKernel()(x).shape
     torch.Size([3, 3])
     """
+
+    def forward(self, x1: Tensor, x2: Tensor, **params: Any) -> Any:
+        """Computes the product of both sets of points, of low rank.
+
+        Kernels are called, and not this.
+
+        Parameters
+        ----------
+        x1 : tensor of shape (..., N, D)
+            Points, of floats.
+        x2 : tensor of shape (..., M, D)
+            Points, of floats.
+        **params : object
+            Handed on to GPyTorch.
+
+        Returns
+        -------
+        LinearOperator or tensor
+            The matrix (..., N, M) as two factors, or its diagonal.
+
+        Raises
+        ------
+        RuntimeError
+            For points of other numbers of components than each other.
+
+        Examples
+        --------
+        >>> import torch
+        >>> from tilefold.gpytorch import LinearKernel
+        >>> k, x = LinearKernel(), torch.zeros(3, 2)
+        >>> k.forward(x, x).shape
+        torch.Size([3, 3])
+        """
+        return as_low_rank(super().forward(x1, x2, **params))
 
 
 class ArcKernel(FusingKernel, theirs.ArcKernel):

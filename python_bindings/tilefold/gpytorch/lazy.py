@@ -13,10 +13,20 @@ from typing import TYPE_CHECKING, Any
 import torch
 from gpytorch.beta_features import checkpoint_kernel
 from gpytorch.lazy import LazyEvaluatedKernelTensor
-from linear_operator.operators import DiagLinearOperator
+from linear_operator.operators import DiagLinearOperator, RootLinearOperator
+from linear_operator.utils.getitem import _is_noop_index
 from linear_operator.utils.memoize import cached
 
-from tilefold.gpytorch.composites import AddedDiagonal, AddsDiagonals
+from tilefold.gpytorch.chosen import counted_from_start
+from tilefold.gpytorch.composites import (
+    AddedDiagonal,
+    AddsDiagonals,
+    Scaled,
+    Summed,
+    as_exact,
+    multiplied,
+)
+from tilefold.gpytorch.low_rank import LowRank
 from tilefold.gpytorch.operator import KernelOperator
 
 if TYPE_CHECKING:
@@ -42,6 +52,8 @@ def _as_made(method: Callable[..., Any]) -> Callable[..., Any]:
 class LazyKernel(AddsDiagonals, LazyEvaluatedKernelTensor):
     """The covariance of a kernel at (…, N, D) and (…, M, D) points."""
 
+    is_exact = True
+
     def matmul(self, other: Any) -> Any:
         """K @ other, recorded."""
         if checkpoint_kernel.value():
@@ -60,35 +72,57 @@ class LazyKernel(AddsDiagonals, LazyEvaluatedKernelTensor):
         """The (…, N, M) matrix as a tensor."""
         return self.evaluate_kernel().to_dense()
 
+    def __getitem__(self, index: Any) -> Any:
+        """As of the evaluated matrix, where that is a pair term."""
+        matrix = self._matrix()
+        if matrix is not None:
+            return matrix[index]
+        return super().__getitem__(counted_from_start(index, self.shape))
+
+    @_as_made
+    def _getitem(self, rows: Any, columns: Any, *batches: Any) -> Any:
+        # GPyTorch indexes the batches of points that have fewer of them.
+        if all(map(_is_noop_index, batches)) or checkpoint_kernel.value():
+            return super()._getitem(rows, columns, *batches)
+        return self.evaluate_kernel()._getitem(rows, columns, *batches)
+
+    def _get_indices(self, rows: Any, columns: Any, *batches: Any) -> Tensor:
+        if checkpoint_kernel.value():
+            return super()._get_indices(rows, columns, *batches)
+        return self.evaluate_kernel()._get_indices(rows, columns, *batches)
+
     @_as_made
     def _mul_constant(self, other: Any) -> LinearOperator:
-        fused = _fused(self)
-        if fused is None:
-            return super()._mul_constant(other)
-        return fused._mul_constant(other)
+        matrix = self._matrix()
+        if matrix is None:
+            return Scaled(self, other)
+        return matrix._mul_constant(other)
 
     @_as_made
     def _mul_matrix(self, other: Any) -> LinearOperator:
-        fused = _fused(self)
-        if fused is None:
-            return super()._mul_matrix(other)
-        return fused._mul_matrix(other)
+        return multiplied(self.evaluate_kernel(), other.evaluate_kernel())
 
+    @_as_made
+    def _prod_batch(self, dim: int) -> LinearOperator:
+        return self.evaluate_kernel()._prod_batch(dim)
+
+    @_as_made
     def __add__(self, other: Any) -> Any:
         if isinstance(other, DiagLinearOperator):
             return AddedDiagonal(self, other)
-        if isinstance(other, LazyKernel | KernelOperator):
-            first, second = _fused(self), _fused(other)
-            if first is not None and second is not None:
-                return first + second
-        return super().__add__(other)
+        first = self._matrix()
+        second = other._matrix() if isinstance(other, LazyKernel) else other
+        if first is not None and isinstance(second, KernelOperator | LowRank):
+            return first + second
+        if isinstance(other, RootLinearOperator):
+            return Summed(self, other)
+        return as_exact(super().__add__(other))
 
-
-def _fused(operator: Any) -> KernelOperator | None:
-    """The pair term of a lazy kernel, where it is one."""
-    if isinstance(operator, KernelOperator):
-        return operator
-    if not getattr(operator.kernel, "is_pair_term", False):
-        return None
-    found = operator.evaluate_kernel()
-    return found if isinstance(found, KernelOperator) else None
+    def _matrix(self) -> KernelOperator | LowRank | None:
+        """The evaluated matrix, where it is a pair term."""
+        if checkpoint_kernel.value():
+            return None
+        if not getattr(self.kernel, "is_pair_term", False):
+            return None
+        found = self.evaluate_kernel()
+        return found if isinstance(found, KernelOperator | LowRank) else None

@@ -11,16 +11,14 @@ them in `backward`.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import torch
 from linear_operator import LinearOperator, to_linear_operator
 from linear_operator.operators import (
+    AddedDiagLinearOperator,
     DenseLinearOperator,
     DiagLinearOperator,
-    MatmulLinearOperator,
-    RootLinearOperator,
     ZeroLinearOperator,
 )
 from linear_operator.utils.broadcasting import _matmul_broadcast_shape
@@ -28,20 +26,30 @@ from linear_operator.utils.generic import _to_helper
 from linear_operator.utils.getitem import _is_noop_index
 from linear_operator.utils.memoize import cached
 
-from tilefold.gpytorch.chosen import expanded, of_block, of_pairs
+from tilefold.gpytorch.chosen import (
+    counted_from_start,
+    expanded,
+    of_block,
+    of_pairs,
+)
 from tilefold.gpytorch.composites import (
     AddedDiagonal,
     AddsDiagonals,
+    Summed,
     SummedBatch,
+    dense_product,
+    is_number,
+    product_with_diagonal,
 )
+from tilefold.gpytorch.parts import folded, part_of
 from tilefold.gpytorch.terms import (
     Part,
     batch_of,
     joined,
     joint_shape,
     lifted,
-    low_rank,
     scaled,
+    shaped,
     term,
 )
 from tilefold.pair_term import PairTerm
@@ -95,6 +103,7 @@ class KernelOperator(AddsDiagonals, LinearOperator):
     """
 
     is_formula = True
+    is_exact = True
 
     def __init__(
         self, *tensors: Tensor, text: str, names: tuple[str, ...], roles: str
@@ -392,15 +401,13 @@ class KernelOperator(AddsDiagonals, LinearOperator):
 
     def __getitem__(self, index: Any) -> Any:
         """As linear_operator indexes; blocks of points are met as such."""
-        block = self._block(index) if isinstance(index, tuple) else None
-        return super().__getitem__(index) if block is None else block.to_dense()
-
-    def _block(self, index: tuple[Any, ...]) -> KernelOperator | None:
-        """K[…, a[:, None], b[None, :]] as a matrix of chosen points."""
-        if len(index) != self.dim():
-            return None
-        found = of_block(self._args, self.roles, self.batch_shape, index)
-        return None if found is None else self._like(found)
+        index = counted_from_start(index, self.shape)
+        if len(index) == self.dim():
+            # K[…, a[:, None], b[None, :]] is a matrix of chosen points.
+            found = of_block(self._args, self.roles, self.batch_shape, index)
+            if found is not None:
+                return self._like(found).to_dense()
+        return super().__getitem__(index)
 
     def _get_indices(
         self, row_index: Tensor, col_index: Tensor, *batch_indices: Tensor
@@ -428,6 +435,17 @@ class KernelOperator(AddsDiagonals, LinearOperator):
 
     def _sum_batch(self, dim: int) -> LinearOperator:
         return SummedBatch(self, block_dim=dim)
+
+    def _prod_batch(self, dim: int) -> LinearOperator:
+        product = self._folded("first*second", dim - len(self.batch_shape))
+        if product is None:
+            return DenseLinearOperator(self.to_dense().prod(dim))
+        return product
+
+    def _folded(self, skeleton: str, dim: int) -> KernelOperator | None:
+        """The matrices along a batch dimension as one formula, if few."""
+        part = folded(skeleton, self.part, dim)
+        return None if part is None else KernelOperator.of(part)
 
     def sum(self, dim: int | None = None) -> Any:
         """Sums over a dimension, or over all of them.
@@ -511,27 +529,20 @@ class KernelOperator(AddsDiagonals, LinearOperator):
         >>> (K.mul(2.0) @ torch.ones(2)).tolist()
         [2.0, 2.0]
         """
-        if torch.is_tensor(other):
-            if other.numel() == 1:
-                return self._mul_constant(other.reshape(()))
-            if other.shape[-2:] == (1, 1):
-                return KernelOperator.of(scaled(self.part, other))
         return super().mul(other)
 
     def _mul_constant(self, other: Any) -> KernelOperator:
-        factor = other[..., None, None]
-        return KernelOperator.of(scaled(self.part, factor))
+        return KernelOperator.of(scaled(self.part, other[..., None, None]))
 
     def _mul_matrix(self, other: Any) -> Any:
-        if isinstance(other, DenseLinearOperator):
-            if other.shape[-2:] == (1, 1):  # a number for each batch
-                return KernelOperator.of(scaled(self.part, other.to_dense()))
-            return super()._mul_matrix(other)
-        if isinstance(other, DiagLinearOperator):
-            return DiagLinearOperator(self._diagonal() * other._diagonal())
-        second = as_kernel_operator(other.evaluate_kernel())
+        other = other.evaluate_kernel()
+        if is_number(other):
+            return KernelOperator.of(scaled(self.part, other.to_dense()))
+        if isinstance(other, AddedDiagLinearOperator):
+            return product_with_diagonal(self, other)
+        second = as_kernel_operator(other)
         if second is None or second.matrix_shape != self.matrix_shape:
-            return super()._mul_matrix(other)
+            return dense_product(self, other)
         return self._with("first*second", second)
 
     def __add__(self, other: Any) -> Any:
@@ -543,9 +554,11 @@ class KernelOperator(AddsDiagonals, LinearOperator):
             other = to_linear_operator(other)
         if isinstance(other, DenseLinearOperator):
             return DenseLinearOperator(self.to_dense() + other.to_dense())
+        if not isinstance(other, LinearOperator):
+            return super().__add__(other)
         second = as_kernel_operator(other)
         if second is None or second.matrix_shape != self.matrix_shape:
-            return super().__add__(other)
+            return Summed(self, other)
         return self._with("first + second", second)
 
     def _with(self, skeleton: str, second: KernelOperator) -> KernelOperator:
@@ -574,27 +587,12 @@ class KernelOperator(AddsDiagonals, LinearOperator):
 
     def _shaped(self, result: Any, shape: Any) -> Tensor:
         """What a formula gave, in the batches and the dtype of the operator."""
-        shaped: Tensor = result.to(self.dtype)
-        if shaped.shape == tuple(shape):
-            return shaped
-        if shaped.numel() == math.prod(shape):
-            return shaped.reshape(shape)
-        missing = len(shape) - shaped.dim()
-        return shaped[(None,) * max(missing, 0)].expand(shape)
+        return shaped(result.to(self.dtype), shape)
 
 
 def as_kernel_operator(operator: Any) -> KernelOperator | None:
-    """An operator as a pair term, where it is one or of low rank."""
+    """An operator as a pair term, where it is one."""
     if isinstance(operator, KernelOperator):
         return operator
-    if isinstance(operator, RootLinearOperator):
-        root = operator.root
-        if isinstance(root, DenseLinearOperator):
-            return KernelOperator.of(low_rank(root.tensor, root.tensor))
-    if isinstance(operator, MatmulLinearOperator):
-        left, right = operator.left_linear_op, operator.right_linear_op
-        if isinstance(left, DenseLinearOperator) and isinstance(
-            right, DenseLinearOperator
-        ):
-            return KernelOperator.of(low_rank(left.tensor, right.tensor.mT))
-    return None
+    part = part_of(operator)
+    return None if part is None else KernelOperator.of(part)

@@ -7,6 +7,7 @@ the formulas that are made of a text, once for a process.
 
 from __future__ import annotations
 
+import math
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,6 +31,7 @@ __all__ = [
     "lifted",
     "low_rank",
     "scaled",
+    "shaped",
     "term",
 ]
 
@@ -191,3 +193,13 @@ def joint_shape(shapes: Sequence[torch.Size]) -> torch.Size:
     if all(shape == first for shape in shapes):
         return first
     return torch.broadcast_shapes(*shapes)
+
+
+def shaped(result: Tensor, shape: Sequence[int]) -> Tensor:
+    """What a formula gave, with the batches of a shape."""
+    if result.shape == tuple(shape):
+        return result
+    if result.numel() == math.prod(shape):
+        return result.reshape(shape)
+    missing = len(shape) - result.dim()
+    return result[(None,) * max(missing, 0)].expand(shape)

@@ -15,6 +15,7 @@ numbers are never stored. SciPy is imported with this module: `tilefold[scipy]`.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,11 +26,21 @@ from tilefold.namespaces import arrays_in
 from tilefold.operations import is_lazy_matrix
 
 try:
+    from scipy import __version__ as _found
     from scipy.linalg import cho_factor, cho_solve
     from scipy.sparse.linalg import LinearOperator
-except ImportError as error:
-    message = "SciPy is missing: pip install 'tilefold[scipy]'"
-    raise ImportError(message) from error
+except ModuleNotFoundError as error:
+    missing = "tilefold.scipy needs scipy: pip install 'tilefold[scipy]'"
+    raise ModuleNotFoundError(missing, name="scipy") from error
+
+_OLDEST = (1, 11)
+
+if tuple(map(int, re.findall(r"\d+", _found)[:2])) < _OLDEST:
+    old = (
+        f"tilefold.scipy needs scipy {_OLDEST[0]}.{_OLDEST[1]} or later, but "
+        f"found {_found}: pip install -U 'tilefold[scipy]'"
+    )
+    raise ImportError(old, name="scipy")
 
 if TYPE_CHECKING:
     from tilefold.kernel_matrix import Kernel
@@ -205,10 +216,49 @@ def preconditioner(
     return _Preconditioner(kernel, ridge, min(rank, size))
 
 
-class KernelOperator(LinearOperator):
+class _TakesKernels(LinearOperator):
+    """One of SciPy's, that takes a kernel for an operator in products, too.
+
+    SciPy's own take for an array what is none of their class, and a kernel is
+    none.
+    """
+
+    def dot(self, x: Any) -> Any:
+        """Multiplies with an array, another operator, a kernel or a number.
+
+        Parameters
+        ----------
+        x : array, LinearOperator, Kernel, Lazy or float
+            An array of shape (M,) or (M, E), an operator or a kernel of shape
+            (M, E).
+
+        Returns
+        -------
+        array or LinearOperator
+            Shape (N,) or (N, E), for an array; the operator of the product for
+            all else.
+
+        Raises
+        ------
+        ValueError
+            For another number of rows.
+
+        Examples
+        --------
+        >>> K = tilefold.kernel("|x_i - x_j|", x=np.array([0.0, 1.0]))
+        >>> tilefold.scipy.operator(K).dot(K) @ np.array([1.0, 2.0])
+        array([1., 2.])
+        """
+        is_operator = isinstance(x, LinearOperator)
+        if not is_operator and hasattr(x, "__aslinearoperator__"):
+            x = x.__aslinearoperator__()
+        return super().dot(x)
+
+
+class KernelOperator(_TakesKernels):
     """A kernel as one of SciPy's linear operators, made by ``operator``.
 
-    Sums and products with SciPy's other operators are SciPy's.
+    Sums and products with kernels and SciPy's other operators are SciPy's.
 
     Parameters
     ----------
@@ -308,7 +358,7 @@ class KernelOperator(LinearOperator):
         return KernelOperator(self.kernel.T, self.dtype)
 
 
-class _Symmetric(LinearOperator):
+class _Symmetric(_TakesKernels):
     """Of a Hermitian matrix, whose products are those of `_matmat`."""
 
     def _matvec(self, x: Array) -> Array:

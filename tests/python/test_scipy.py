@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+import tomllib
 import warnings
 from pathlib import Path
 
@@ -376,6 +377,35 @@ def test_sums_and_products_with_operators_of_scipy():
         close(found.rmatvec(B), exact.T @ B)
 
 
+def test_operators_take_kernels_for_operators():
+    kernel, dense = symmetric()
+    inverted = np.linalg.inv(dense)
+    lazy = (
+        tilefold.lazy(X, axis="i")[..., 0] * tilefold.lazy(Y, axis="j")[..., 0]
+    )
+    thin = X[:, :1] * Y[:, 0]
+    conditioned = preconditioner(kernel, 0.5)
+    for found, exact in {
+        "operator @ K": (operator(kernel) @ kernel, dense @ dense),
+        "operator.dot": (operator(kernel).dot(kernel), dense @ dense),
+        "operator * K": (operator(kernel) * kernel, dense @ dense),
+        "operator(K)": (operator(kernel)(kernel), dense @ dense),
+        "operator @ lazy": (operator(kernel) @ lazy, dense @ thin),
+        "inverse @ K": (inverse(kernel) @ kernel, inverted @ dense),
+        "inverse @ lazy": (inverse(kernel) @ lazy, inverted @ thin),
+        "preconditioner @ K": (
+            conditioned @ kernel,
+            conditioned @ dense,
+        ),
+    }.values():
+        assert isinstance(found, sla.LinearOperator)
+        given = B if found.shape[1] == N else C
+        close(found @ given, exact @ given, 1e-9)
+        close(found.rmatvec(B), exact.T @ B, 1e-9)
+    with pytest.raises(ValueError, match="shape mismatch"):
+        operator(rectangular()[0]) @ kernel
+
+
 def test_a_ridge_stays_in_the_kernel():
     kernel, dense = symmetric()
     wide = operator(kernel).add_ridge(0.25)
@@ -519,10 +549,43 @@ def test_scipy_is_imported_only_when_it_is_named():
         "assert 'scipy' not in sys.modules;"
         "tilefold.scipy;"
         "assert 'scipy' in sys.modules;"
-        "sys.modules['scipy.sparse.linalg'] = None;"
-        "del sys.modules['tilefold.scipy'], tilefold.scipy;\n"
-        "try: import tilefold.scipy\n"
-        "except ImportError as error: assert 'tilefold[scipy]' in str(error)\n"
-        "else: raise AssertionError"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (
+            "import sys; sys.modules['scipy'] = None",
+            "ModuleNotFoundError tilefold.scipy needs scipy: "
+            "pip install 'tilefold[scipy]'",
+        ),
+        (
+            "import scipy; scipy.__version__ = '1.10.1'",
+            "ImportError tilefold.scipy needs scipy 1.11 or later, but found "
+            "1.10.1: pip install -U 'tilefold[scipy]'",
+        ),
+        ("import scipy; scipy.__version__ = '1.11rc1'", "imported"),
+        ("import scipy; scipy.__version__ = '2.0.dev0+1'", "imported"),
+    ],
+)
+def test_a_missing_or_old_scipy_is_named(found, message):
+    code = (
+        f"{found}\nimport tilefold\n"
+        "try: import tilefold.scipy; print('imported')\n"
+        "except ImportError as error: print(type(error).__name__, error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    assert done.stdout.strip() == message
+
+
+@pytest.mark.checkout
+def test_the_oldest_scipy_is_that_of_the_package():
+    root = Path(__file__).parents[2]
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+    least = ".".join(map(str, tilefold.scipy._OLDEST))
+    extras = project["project"]["optional-dependencies"]
+    assert extras["scipy"] == [f"scipy>={least}"]

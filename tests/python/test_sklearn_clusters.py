@@ -183,6 +183,8 @@ def test_a_formula_is_a_kernel(random):
         ({"kernel": "x_i - y_j"}, "has 3 components"),
         ({"kernel": "a*|x_i - y_j|"}, r"kernel_params=\{'a': …\}"),
         ({"kernel_params": {"a": 1}}, "has 'a'"),
+        ({"kernel_params": {"h": 2.0}}, "takes from bandwidth; leave it away"),
+        ({"kernel": "exp(im*(x_i·y_j))"}, "complex where a real number"),
         ({"bandwidth": -1.0}, "'bandwidth' parameter of KernelDensity"),
         ({"bandwidth": "wide"}, "'bandwidth' parameter of KernelDensity"),
     ],
@@ -190,6 +192,48 @@ def test_a_formula_is_a_kernel(random):
 def test_what_is_no_density_is_refused(arguments, message, random):
     with pytest.raises(ValueError, match=message):
         KernelDensity(**arguments).fit(random.random((9, 3)))
+
+
+def test_a_bandwidth_is_given_once(random):
+    x = random.random((9, 2))
+    given = {"kernel": "gaussian", "kernel_params": {"h": 2.0}}
+    with pytest.raises(ValueError, match="pass bandwidth=…"):
+        MeanShift(bandwidth=1.0, **given).fit(x)
+    own = KernelDensity(kernel="exp(-|x_i - y_j|²/2h²)", kernel_params={"h": 2})
+    named = KernelDensity(bandwidth=2.0).fit(x)
+    assert np.allclose(
+        own.fit(x).score_samples(x) - np.log(2 * np.pi * 4),
+        named.score_samples(x),
+    )
+
+
+@pytest.mark.parametrize("weights", [None, np.ones(9)])
+def test_a_negative_density_has_no_logarithm(weights, random):
+    x = random.random((9, 2))
+    model = KernelDensity(kernel="9 - |x_i - y_j|").fit(x, None, weights)
+    far = np.concatenate([x[:1], x[:2] + 9])
+    with pytest.raises(ValueError, match="negative at 2 of 3 points"):
+        model.score_samples(far)
+    cure = KernelDensity(kernel="max(9 - |x_i - y_j|, 0)").fit(x, None, weights)
+    found = cure.score_samples(far)
+    assert np.isfinite(found[0])
+    assert (found[1:] == -np.inf).all()
+
+
+def test_no_density_of_a_name_rounds_below_0():
+    width = 5.859986653010826
+    near = np.nextafter(np.float32(width), np.float32(0))
+    model = KernelDensity(kernel="cosine", bandwidth=width)
+    model.fit(np.zeros((1, 1), np.float32))
+    assert model.score_samples(np.array([[near]])) == -np.inf
+
+
+@pytest.mark.parametrize("kernel", ["tophat", "cosine", "|x_i - y_j| < h"])
+def test_logarithms_have_the_dtype_of_the_points(kernel, random):
+    for kind in ("float32", "float64"):
+        x = random.random((9, 2)).astype(kind)
+        found = KernelDensity(kernel=kernel).fit(x).score_samples(x)
+        assert found.dtype == kind
 
 
 def test_negative_weights_of_a_density_are_refused(random):

@@ -177,6 +177,12 @@ def test_what_does_not_converge_says_so(data):
         model.fit(x, y)
     assert model.n_iter_ == 1
     assert model.residual_ > 1e-12
+    indefinite = KernelRidge(0.01, kernel="sigmoid", **stops | {"max_iter": 9})
+    with (
+        pytest.warns(UserWarning, match="is solved by solver='minres'"),
+        pytest.warns(ConvergenceWarning, match="raise max_iter, alpha or tol"),
+    ):
+        indefinite.fit(x, y)
     forced = KernelRidge(0.01, kernel="sigmoid", solver="cg")
     with pytest.warns(ConvergenceWarning, match="solver='minres'"):
         forced.fit(x, y)
@@ -205,6 +211,15 @@ REFUSALS = {
     "penalties": ({"alpha": [1.0, 2.0, 3.0]}, "2 != 3"),
     "negative penalty": ({"alpha": [1.0, -2.0]}, "not be negative"),
     "chi2": ({"kernel": "chi2"}, "negative values"),
+    "complex": ({"kernel": "exp(im*(x_i·y_j))"}, "complex where a real number"),
+    "complex function": (
+        {"kernel": lambda a, b: np.exp(1j * (a * b).sum(-1))},
+        "complex where a real number",
+    ),
+    "complex value": (
+        {"kernel": "exp(c*(x_i·y_j))", "kernel_params": {"c": 1j}},
+        "complex where a real number",
+    ),
 }
 
 
@@ -214,6 +229,54 @@ def test_what_is_no_kernel_is_refused(case, data):
     given, message = REFUSALS[case]
     with pytest.raises(ValueError, match=message):
         KernelRidge(**given).fit(x - 0.5, y)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        KernelRidge(direct_below=0),
+        Nystroem(n_components=9),
+        NystroemRidge(),
+        SpectralClustering(2),
+    ],
+)
+def test_no_machine_takes_a_complex_kernel(estimator, data):
+    x, y, _, _ = data
+    known = estimator.get_params()
+    name = "kernel" if "kernel" in known else "affinity"
+    wave = "exp(im*(x_i·y_j))"
+    with pytest.raises(ValueError, match=r"take real\(…\), imag\(…\) or \|…\|"):
+        estimator.set_params(**{name: wave}).fit(x, y)
+    for cure in (f"real({wave})", f"|{wave}|"):
+        KernelRidge(kernel=cure).fit(x, y)
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        KernelRidge(300.0),
+        KernelRidge(300.0, direct_below=0),
+        Nystroem(n_components=1, random_state=0),
+        NystroemRidge(1, 0.1, random_state=0),
+        SpectralClustering(2, random_state=0),
+    ],
+    ids=["direct", "products", "features", "centres", "clusters"],
+)
+def test_what_is_true_or_not_is_1_or_0(estimator, kind, data):
+    x, y, _, points = data
+    x, points = x.astype(kind), points.astype(kind)
+    name = "kernel" if "kernel" in estimator.get_params() else "affinity"
+    found = []
+    for kernel in ("|x_i - y_j| < 0.7", "where(|x_i - y_j| < 0.7, 1, 0)"):
+        model = clone(estimator).set_params(**{name: kernel}).fit(x, y)
+        if name == "affinity":
+            found.append(model.labels_)
+            continue
+        method = "predict" if hasattr(model, "predict") else "transform"
+        found.append(getattr(model, method)(points))
+    assert name == "affinity" or found[0].dtype == kind
+    assert np.allclose(*found, atol=1e-4)
 
 
 def test_sparse_points_are_refused_by_scikit_learn(data):

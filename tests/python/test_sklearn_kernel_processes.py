@@ -141,6 +141,7 @@ def test_a_kernel_is_cloned_compared_pickled_and_shown():
     assert not kernel.is_stationary()
 
 
+WAVE = FormulaKernel("exp(im*(x_i·y_j))")
 REFUSALS = {
     "no value": (lambda: FormulaKernel("matern32"), "pass a value, as in l"),
     "no name": (lambda: FormulaKernel("x_i·y_j", l=1.0), "no hyperparameter"),
@@ -165,6 +166,17 @@ REFUSALS = {
         lambda: gaussian()(np.eye(3), np.eye(3), eval_gradient=True),
         "when Y is None",
     ),
+    "complex": (lambda: WAVE(np.eye(3)), "complex where a real number"),
+    "complex diagonal": (
+        lambda: WAVE.diag(np.eye(3)),
+        "complex where a real number",
+    ),
+    "complex process": (
+        lambda: GaussianProcessRegressor(WAVE, direct_below=0).fit(
+            np.eye(3), np.ones(3)
+        ),
+        "complex where a real number",
+    ),
 }
 
 
@@ -173,6 +185,24 @@ def test_what_is_no_covariance_is_refused(case):
     act, message = REFUSALS[case]
     with pytest.raises(ValueError, match=message):
         act()
+
+
+def test_what_is_true_or_not_is_1_or_0(data):
+    x, y, points = data
+    near = FormulaKernel("|x_i - y_j| < l", l=(0.5, "fixed"))
+    ones = FormulaKernel("where(|x_i - y_j| < l, 1, 0)", l=(0.5, "fixed"))
+    assert near(x).dtype == np.float64
+    assert (near(x, points) == ones(x, points)).all()
+    assert (near.diag(x) == 1).all()
+    assert near(x, eval_gradient=True)[1].shape == (400, 400, 0)
+    found = [
+        GaussianProcessRegressor(k, alpha=99, direct_below=below, tol=1e-8)
+        .fit(x, y)
+        .predict(points)
+        for k in (near, ones)
+        for below in (0, 2000)
+    ]
+    assert np.allclose(found, found[-1], atol=1e-6)
 
 
 def test_a_matrix_may_be_fixed(data):
@@ -455,6 +485,24 @@ def test_what_goes_wrong_is_said(data):
     ).fit(x, y)
     with pytest.raises(RuntimeError, match="At most one"):
         model.predict(points, return_std=True, return_cov=True)
+    for text in ("-|x_i - y_j|", "tanh(x_i·y_j - 1)", "-a*exp(-|x_i - y_j|)"):
+        values = {"a": 1.0} if "a*" in text else {}
+        few, many = (
+            GaussianProcessRegressor(
+                FormulaKernel(text, **values),
+                optimizer="fmin_l_bfgs_b" if values else None,
+                direct_below=below,
+                random_state=0,
+            )
+            for below in (2000, 0)
+        )
+        for one in (few, many):
+            with pytest.raises(np.linalg.LinAlgError, match="positive defini"):
+                one.fit(x, y)
+    raised = GaussianProcessRegressor(
+        FormulaKernel("-|x_i - y_j|"), optimizer=None, alpha=1e3, direct_below=0
+    )
+    assert np.isfinite(raised.fit(x, y).log_marginal_likelihood())
     indefinite = FormulaKernel("-exp(-|x_i - y_j|²/l)", l=1.0)
     model.kernel_, model._covariance = indefinite, read_covariance(indefinite)
     assert model.log_marginal_likelihood(np.zeros(1)) == -np.inf

@@ -141,6 +141,30 @@ def test_a_metric_of_scikit_learn_finds_what_it_finds(
         assert graph.nnz == same.nnz
 
 
+@pytest.mark.parametrize(
+    "name", sorted({name for name, _ in NAMES} | {"hamming", "minkowski"})
+)
+def test_a_metric_has_its_meaning_for_all_signs(name, random):
+    """And for components, and vectors, of zeros."""
+    count = 2 if name == "haversine" else 4
+    points = random.normal(size=(60, count)).round(1)
+    points[::5] = 0
+    points[1::4, 1] = 0
+    queries = np.concatenate([points[:9], -points[3:20]])
+    found = NearestNeighbors(n_neighbors=60, metric=name).fit(points)
+    for algorithm in ("brute", "ball_tree"):
+        if name not in reference.VALID_METRICS[algorithm]:
+            continue
+        wanted = reference.NearestNeighbors(
+            n_neighbors=60, metric=name, algorithm=algorithm
+        ).fit(points)
+        assert np.allclose(
+            found.kneighbors(queries)[0],
+            wanted.kneighbors(queries)[0],
+            atol=1e-7,
+        )
+
+
 def test_hamming_counts_components_that_differ(random):
     x, y = random.integers(0, 3, (40, 5)), random.integers(0, 3, (50, 5))
     search = NearestNeighbors(n_neighbors=50, metric="hamming").fit(y)

@@ -30,6 +30,8 @@ from tilefold.sklearn.pair_kernels import read_weights
 if TYPE_CHECKING:
     from typing import Self
 
+    from tilefold import Kernel
+
 __all__ = ["KernelDensity"]
 
 # The logarithm of a kernel, or of a compact one the kernel itself, without
@@ -39,7 +41,8 @@ _COMPACT = {
     "tophat": "where(|x_i - y_j| < h, 1, 0)",
     "epanechnikov": "max(1 - |x_i - y_j|²/h², 0)",
     "linear": "max(1 - |x_i - y_j|/h, 0)",
-    "cosine": "where(|x_i - y_j| < h, cos(π*|x_i - y_j|/2h), 0)",
+    # Near the bandwidth the cosine may round to less than 0.
+    "cosine": "where(|x_i - y_j| < h, max(cos(π*|x_i - y_j|/2h), 0), 0)",
 }
 
 
@@ -184,7 +187,8 @@ class KernelDensity(BaseEstimator):
         NotFittedError
             Before ``fit``.
         ValueError
-            For X of another number of features, and with NaN or infinity.
+            For X of another number of features, and with NaN or infinity; and
+            where the density is negative, which that of a formula may be.
 
         Examples
         --------
@@ -201,15 +205,29 @@ class KernelDensity(BaseEstimator):
                 if self._weights is not None:
                     pairs = pairs + np.log(as_numpy(self._weights))
                 logarithms = as_numpy(pairs.logsumexp(1))
-            elif self._weights is not None:
-                logarithms = np.log(as_numpy(pairs @ self._weights))
             else:
-                logarithms = np.log(as_numpy(pairs.sum(1)))
+                logarithms = np.log(self._densities(pairs))
         total = float(self._fit_X.shape[0])
         if self._weights is not None:
             total = float(as_numpy(self._weights).sum())
         norm = _log_norm(self.kernel, float(self.bandwidth_), x.shape[1])
-        return beside(logarithms - (norm + math.log(total)), x)
+        # Formulas of numbers alone, as that of "tophat", count in double.
+        dtype = "float32" if "float32" in str(x.dtype) else "float64"
+        found = logarithms - (norm + math.log(total))
+        return beside(found.astype(dtype, copy=False), x)
+
+    def _densities(self, pairs: Kernel) -> Any:
+        """The sums of the kernel, NumPy's; none of them is negative."""
+        weights = self._weights
+        found = as_numpy(pairs.sum(1) if weights is None else pairs @ weights)
+        below = int((found < 0).sum())
+        if below:
+            raise ValueError(
+                f"the kernel {self.kernel!r} makes the density negative at "
+                f"{below} of {len(found)} points, where it has no logarithm: "
+                "take a kernel that is nowhere negative, as max(…, 0) of it is"
+            )
+        return found
 
     def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
         """Computes the logarithm of the likelihood of all points.
@@ -231,7 +249,7 @@ class KernelDensity(BaseEstimator):
         NotFittedError
             Before ``fit``.
         ValueError
-            For X of another number of features, and with NaN or infinity.
+            As ``score_samples``.
 
         Examples
         --------

@@ -194,10 +194,15 @@ class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
         self._read(X, y)
         self._learn()
         found = self._likelihood(self.kernel_, with_gradient=False)
-        self.log_marginal_likelihood_value_ = found.value
-        self.lml_error_ = found.error
         targets = self.y_train_.reshape(len(self.y_train_), -1)
         weights, told = self._system(self.kernel_).solve(targets, self.tol)
+        if "not positive definite" in f"{told} {found.warning}":
+            raise np.linalg.LinAlgError(
+                f"the covariance of {self.kernel_} is not positive definite "
+                "with this alpha: raise alpha, or take another kernel"
+            )
+        self.log_marginal_likelihood_value_ = found.value
+        self.lml_error_ = found.error
         self.alpha_ = weights.reshape(self.y_train_.shape)
         if told or found.warning:
             warnings.warn(

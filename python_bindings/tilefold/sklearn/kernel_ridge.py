@@ -321,7 +321,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         residual = float(np.max(info.residuals, initial=0.0))
         self.residual_ = max(self.residual_, residual)
         if not info.converged:
-            cure = "pass solver='minres'" if is_indefinite else _CURE
+            may_change = is_indefinite and self.solver_ != "minres"
+            cure = "pass solver='minres'" if may_change else _CURE
             warn_of_residual(self, info.iterations, residual, cure)
         return beside(found, sides)
 

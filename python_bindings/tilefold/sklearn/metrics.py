@@ -48,7 +48,12 @@ _NAMES = {
     ),
     "haversine": ("haversine(x_i, y_j)", 1.0),
     "canberra": ("canberra(x_i, y_j)", 1.0),
-    "braycurtis": ("bray_curtis(x_i, y_j)", 1.0),
+    # The catalogue's bray_curtis is SciPy's, by |x + y| below: of vectors with
+    # components of both signs they differ.
+    "braycurtis": (
+        "manhattan(x_i, y_j)*pinv(sum([abs(x_i)]) + sum([abs(y_j)]))",
+        1.0,
+    ),
     "hamming": ("sum([x_i != y_j])/D", 1.0),
 }
 _WITH_PARAMETERS = {"mahalanobis": ["A"]}

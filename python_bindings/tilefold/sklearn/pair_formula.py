@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
     from tilefold import Options
 
-__all__ = ["NAMED", "PairFormula", "pair_formula", "substituted"]
+__all__ = [
+    "NAMED",
+    "PairFormula",
+    "pair_formula",
+    "refuse_complex",
+    "substituted",
+]
 
 _DIFFERENCES = "sum([square(x_i - y_j)*pinv(x_i + y_j)])"
 # scikit-learn's names: a formula, and gamma where it is not 1/D unless said.
@@ -53,9 +59,10 @@ class PairFormula(NamedTuple):
     ) -> Kernel:
         """The lazy (N, M) matrix of points (N, D) and (M, D).
 
-        Without `columns` it is that of the rows with themselves. Raises
-        `ValueError` where a pair has several values, for names without one,
-        and for points that the kernel does not take.
+        Without `columns` it is that of the rows with themselves. What is true
+        or not is 1 or 0, of the points' dtype. Raises `ValueError` where a pair
+        has several values or a complex one, for names without one, and for
+        points that the kernel does not take.
         """
         columns = rows if columns is None else columns
         if self.is_positive:
@@ -69,16 +76,29 @@ class PairFormula(NamedTuple):
         arguments = {**self.values, first: rows, second: columns}
         try:
             matrix = lazy_kernel(self.formula, arguments, options=options)
+            if matrix._pair.dtype == "bool":
+                number = _as_number(self.formula)
+                matrix = lazy_kernel(number, arguments, options=options)
         except Error as error:
             raise ValueError(str(error)) from error
         if matrix.ndim == 3 and matrix.shape[2] == 1:
-            return matrix[..., 0]
+            matrix = matrix[..., 0]
         if matrix.ndim != 2:
             raise ValueError(
                 f"the kernel '{self.formula.text}' is no number for each pair "
                 f"of points: its matrix has the shape {matrix.shape}"
             )
+        refuse_complex(matrix, self.formula.text)
         return matrix
+
+
+def refuse_complex(matrix: Kernel, kernel: str) -> None:
+    """Raises `ValueError` for a matrix that no estimator computes with."""
+    if matrix._is_complex:
+        raise ValueError(
+            f"the kernel {kernel!r} is complex where a real number is needed: "
+            "take real(…), imag(…) or |…| of it"
+        )
 
 
 def substituted(
@@ -90,6 +110,16 @@ def substituted(
     """
     rows = [(name, term, dict(new)) for name, (term, new) in terms.items()]
     return compiled(skeleton)._substitute(rows)
+
+
+@lru_cache(maxsize=256)
+def _as_number(term: Formula) -> Formula:
+    """1 where a pair term is true, else 0, of the dtype of what it reads.
+
+    NumPy refuses to add to truths in place, and to decompose them. A product
+    of vectors has the dtype of the points; where(…, 1, 0) would be double.
+    """
+    return compiled(substituted("[operand]·[1]", {"operand": (term, {})}))
 
 
 @lru_cache(maxsize=256)

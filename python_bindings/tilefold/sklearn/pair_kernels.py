@@ -9,6 +9,7 @@ from tilefold import Formula
 from tilefold import compile as compiled
 from tilefold import kernel as lazy_kernel
 from tilefold.errors import Error
+from tilefold.sklearn.pair_formula import refuse_complex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,9 +46,11 @@ def read_weights(
     """The kernel that an estimator of the points x (N, D) means.
 
     `named` has formulas by name; another text is a formula itself, or a name
-    of the catalogue. h and l are the bandwidth where `parameters` say no
-    other. Raises `ValueError` for what is no formula of two points, values
-    that are missing or not read, and kernels that are no single number.
+    of the catalogue. h and l are the bandwidth; of a kernel that is not
+    `named`, where `parameters` say no other. Raises `ValueError` for what is
+    no formula of two points, values that are missing or not read, a bandwidth
+    in `parameters` of a named kernel, and kernels that are no single real
+    number.
     """
     unknown = f"the kernel {kernel!r} is neither one of {', '.join(named)} nor "
     try:
@@ -76,6 +79,11 @@ def read_weights(
             "not read; leave it away"
         )
     for name in needed.intersection(_BANDWIDTHS):
+        if name in given and kernel in named:  # else it would be two numbers
+            raise ValueError(
+                f"kernel_params has {name!r}, which the kernel {kernel!r} "
+                "takes from bandwidth; leave it away, and pass bandwidth=…"
+            )
         given.setdefault(name, float(bandwidth))
     for name in sorted(needed - set(given)):
         raise ValueError(
@@ -83,10 +91,11 @@ def read_weights(
             f"kernel_params={{{name!r}: …}}"
         )
     made = WeightKernel(formula, given)
-    shape = made.matrix(x[:1, :], x[:1, :]).shape
-    if len(shape) != 2:
+    matrix = made.matrix(x[:1, :], x[:1, :])
+    if matrix.ndim != 2:
         raise ValueError(
-            f"the kernel {kernel!r} has {shape[2]} components for a pair of "
-            "points; a weight is one number"
+            f"the kernel {kernel!r} has {matrix.shape[2]} components for a "
+            "pair of points; a weight is one number"
         )
+    refuse_complex(matrix, kernel)
     return made

@@ -92,7 +92,7 @@ def compile(  # noqa: A001
         return _core.compile(formula, session=session)
     found = FORMULAS.get(formula)
     if found is None:
-        if "torch" in sys.modules:
+        if sys.modules.get("torch") is not None:
             show_methods()
         register_if_loaded()
         found = FORMULAS[formula] = _core.compile(formula)

@@ -20,14 +20,13 @@ import numpy as np
 
 from tilefold import _core
 from tilefold.kernel_matrix import kernel as _kernel
+from tilefold.needed import require
 from tilefold.reduction import Reduction
 
-try:
-    from tilefold.dask_calls import results_of
-    from tilefold.dask_plan import described
-except ImportError as _error:
-    _MISSING = "tilefold.dask needs Dask: pip install 'tilefold[dask]'"
-    raise ImportError(_MISSING) from _error
+require("dask")
+
+from tilefold.dask_calls import results_of
+from tilefold.dask_plan import described
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

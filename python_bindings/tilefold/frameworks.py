@@ -264,7 +264,7 @@ def kernel_in_graph(*given: Any) -> Any:
 
 def is_read_by_dynamo() -> bool:
     """Whether it is `torch.compile` that looks into the caller."""
-    if "torch" not in sys.modules:
+    if sys.modules.get("torch") is None:
         return False
     import torch
 

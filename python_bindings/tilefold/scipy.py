@@ -15,7 +15,6 @@ numbers are never stored. SciPy is imported with this module: `tilefold[scipy]`.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,24 +22,13 @@ import numpy as np
 from tilefold import _core
 from tilefold.frameworks import unrecorded
 from tilefold.namespaces import arrays_in
+from tilefold.needed import require
 from tilefold.operations import is_lazy_matrix
 
-try:
-    from scipy import __version__ as _found
-    from scipy.linalg import cho_factor, cho_solve
-    from scipy.sparse.linalg import LinearOperator
-except ModuleNotFoundError as error:
-    missing = "tilefold.scipy needs scipy: pip install 'tilefold[scipy]'"
-    raise ModuleNotFoundError(missing, name="scipy") from error
+require("scipy")
 
-_OLDEST = (1, 11)
-
-if tuple(map(int, re.findall(r"\d+", _found)[:2])) < _OLDEST:
-    old = (
-        f"tilefold.scipy needs scipy {_OLDEST[0]}.{_OLDEST[1]} or later, but "
-        f"found {_found}: pip install -U 'tilefold[scipy]'"
-    )
-    raise ImportError(old, name="scipy")
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse.linalg import LinearOperator
 
 if TYPE_CHECKING:
     from tilefold.kernel_matrix import Kernel

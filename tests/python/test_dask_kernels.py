@@ -136,15 +136,3 @@ def test_refusals(case):
 def test_importing_tilefold_imports_no_dask():
     code = "import sys, tilefold; assert 'dask' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_a_missing_dask_is_named():
-    code = (
-        "import sys; sys.modules['dask'] = None\n"
-        "import tilefold\n"
-        "try:\n    import tilefold.dask\n"
-        "except ImportError as error:\n"
-        "    assert \"pip install 'tilefold[dask]'\" in str(error), error\n"
-        "else:\n    raise SystemExit('imported')\n"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

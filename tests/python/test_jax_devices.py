@@ -184,30 +184,6 @@ def test_import_of_tilefold_imports_no_jax():
     assert found.strip() == "False"
 
 
-@pytest.mark.parametrize(
-    ("blocked", "message"),
-    [
-        ("sys.modules['jax'] = None", "pip install 'tilefold[jax]'"),
-        (
-            "import types; old = types.ModuleType('jax');"
-            "old.__version__ = '0.4.1'; sys.modules['jax'] = old",
-            "newer jax than 0.4.1",
-        ),
-    ],
-)
-def test_a_missing_or_old_jax_is_named(blocked, message):
-    text = (
-        f"import sys\n{blocked}\n"
-        "import tilefold\n"
-        "assert tilefold.reduce('sum_j y_j', y=[1.0, 2.0]) == 3\n"
-        "numbers = tilefold.kernel('x_i y_j', x=[1.0, 2.0], y=[3.0])\n"
-        "assert (numbers @ [1.0]).tolist() == [3, 6]\n"
-        "try:\n    import tilefold.jax\n"
-        "except ImportError as error:\n    print(error)\n"
-    )
-    assert message in run("-c", text)
-
-
 def test_programs_of_one_call_are_the_same():
     x = uniform(5, 3)
     texts = {

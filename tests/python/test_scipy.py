@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
-import tomllib
 import warnings
 from pathlib import Path
 
@@ -551,41 +550,3 @@ def test_scipy_is_imported_only_when_it_is_named():
         "assert 'scipy' in sys.modules;"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize(
-    ("found", "message"),
-    [
-        (
-            "import sys; sys.modules['scipy'] = None",
-            "ModuleNotFoundError tilefold.scipy needs scipy: "
-            "pip install 'tilefold[scipy]'",
-        ),
-        (
-            "import scipy; scipy.__version__ = '1.10.1'",
-            "ImportError tilefold.scipy needs scipy 1.11 or later, but found "
-            "1.10.1: pip install -U 'tilefold[scipy]'",
-        ),
-        ("import scipy; scipy.__version__ = '1.11rc1'", "imported"),
-        ("import scipy; scipy.__version__ = '2.0.dev0+1'", "imported"),
-    ],
-)
-def test_a_missing_or_old_scipy_is_named(found, message):
-    code = (
-        f"{found}\nimport tilefold\n"
-        "try: import tilefold.scipy; print('imported')\n"
-        "except ImportError as error: print(type(error).__name__, error)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True
-    )
-    assert done.stdout.strip() == message
-
-
-@pytest.mark.checkout
-def test_the_oldest_scipy_is_that_of_the_package():
-    root = Path(__file__).parents[2]
-    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
-    least = ".".join(map(str, tilefold.scipy._OLDEST))
-    extras = project["project"]["optional-dependencies"]
-    assert extras["scipy"] == [f"scipy>={least}"]

@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,6 @@ from tilefold.sklearn import (
     Nystroem,
     NystroemRidge,
     SpectralClustering,
-    needed,
 )
 
 FORMULA = {"kernel": "exp(-|x_i - y_j|/l)", "kernel_params": {"l": 2.0}}
@@ -110,57 +108,3 @@ def test_arrays_of_other_libraries_stay_theirs():
     assert found.returncode == 0, found.stderr
     print(found.stdout)
     assert int(found.stdout.rpartition("checks:")[2]) >= 8
-
-
-# ---- libraries that are missing or too old -----------------------------------
-
-OLD = "pip install -U 'tilefold[sklearn]'"
-
-
-@pytest.mark.parametrize(
-    ("found", "message"),
-    [
-        (
-            "import sys; sys.modules['sklearn'] = None",
-            "ModuleNotFoundError tilefold.sklearn needs scikit-learn: "
-            "pip install 'tilefold[sklearn]'",
-        ),
-        (
-            "import sys; sys.modules['scipy'] = None",
-            "ModuleNotFoundError tilefold.sklearn needs scipy: "
-            "pip install 'tilefold[sklearn]'",
-        ),
-        (
-            "import sklearn; sklearn.__version__ = '1.8rc1'",
-            "ImportError tilefold.sklearn needs scikit-learn 1.9 or later, "
-            f"but found 1.8rc1: {OLD}",
-        ),
-        (
-            "import scipy; scipy.__version__ = '1.12.0'",
-            "ImportError tilefold.sklearn needs scipy 1.13 or later, but "
-            f"found 1.12.0: {OLD}",
-        ),
-        ("import sklearn; sklearn.__version__ = '1.10.dev0'", "imported"),
-    ],
-)
-def test_a_missing_or_old_library_is_named_with_its_cure(found, message):
-    code = (
-        f"{found}\nimport tilefold\n"
-        "try: import tilefold.sklearn; print('imported')\n"
-        "except ImportError as error: print(type(error).__name__, error)\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True
-    )
-    assert done.stdout.strip() == message
-
-
-@pytest.mark.checkout
-def test_the_oldest_versions_are_those_of_the_package():
-    root = Path(__file__).parents[2]
-    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
-    extra = project["project"]["optional-dependencies"]["sklearn"]
-    assert set(extra) == {
-        f"{package}>={least[0]}.{least[1]}"
-        for package, least in needed.LEAST.values()
-    }

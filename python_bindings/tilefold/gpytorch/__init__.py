@@ -22,41 +22,16 @@ has first ones: linear_operator counts its saved solutions as constants.
 
 from __future__ import annotations
 
-_NEEDED = {"gpytorch": (1, 15), "linear_operator": (0, 6)}
+from tilefold.needed import require
 
+require("gpytorch")
 
-def _require(name: str, least: tuple[int, int]) -> None:
-    """Raises `ImportError` where a library is missing or too old."""
-    import importlib
-    import importlib.metadata
-    import re
-
-    cure = "pip install 'tilefold[gpytorch]'"
-    try:
-        importlib.import_module(name)
-    except ImportError as error:
-        raise ImportError(
-            f"tilefold.gpytorch needs {name}, which cannot be imported: {cure}"
-        ) from error
-    version = importlib.metadata.version(name)
-    # Of a pre-release, such as 1.16rc1, the numbers alone.
-    found = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
-    if found < least:
-        raise ImportError(
-            f"tilefold.gpytorch needs {name} {least[0]}.{least[1]} or later, "
-            f"but found {version}: {cure}"
-        )
-
-
-for _name, _least in _NEEDED.items():
-    _require(_name, _least)
-
-from tilefold.gpytorch.convert import convert, install  # noqa: E402
-from tilefold.gpytorch.formula_kernel import (  # noqa: E402
+from tilefold.gpytorch.convert import convert, install
+from tilefold.gpytorch.formula_kernel import (
     FormulaKernel,
     Parameter,
 )
-from tilefold.gpytorch.kernels import (  # noqa: E402
+from tilefold.gpytorch.kernels import (
     AdditiveKernel,
     ArcKernel,
     ConstantKernel,
@@ -75,7 +50,7 @@ from tilefold.gpytorch.kernels import (  # noqa: E402
     ScaleKernel,
     SpectralMixtureKernel,
 )
-from tilefold.gpytorch.operator import KernelOperator  # noqa: E402
+from tilefold.gpytorch.operator import KernelOperator
 
 __all__ = [
     "AdditiveKernel",

@@ -7,22 +7,13 @@ themselves where an array is JAX's, or a tracer.
 
 from __future__ import annotations
 
-try:
-    import jax
-    import jaxlib  # noqa: F401
-except ModuleNotFoundError as error:
-    missing = "tilefold.jax needs jax: pip install 'tilefold[jax]'"
-    raise ModuleNotFoundError(missing, name="jax") from error
+from tilefold.needed import require
 
-_OLDEST = (0, 6)
+require("jax")
 
-if tuple(map(int, jax.__version__.split(".")[:2])) < _OLDEST:
-    old = f"tilefold.jax needs a newer jax than {jax.__version__}"
-    raise ImportError(f"{old}: pip install -U 'tilefold[jax]'", name="jax")
-
-from tilefold.jax.calls import reduce  # noqa: E402
-from tilefold.jax.kernels import kernel, solve  # noqa: E402
-from tilefold.jax.lowering import (  # noqa: E402
+from tilefold.jax.calls import reduce
+from tilefold.jax.kernels import kernel, solve
+from tilefold.jax.lowering import (
     SOLVE_TARGET,
     TARGET,
     register,

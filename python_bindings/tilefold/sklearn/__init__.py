@@ -1,8 +1,10 @@
 # python_bindings/tilefold/sklearn/__init__.py - estimators of scikit-learn.
 """Estimators of scikit-learn whose matrices are formulas, never stored."""
 
-# First: it says which library is missing or too old, and with what cure.
-from tilefold.sklearn import needed as needed
+from tilefold.needed import require
+
+require("sklearn")
+
 from tilefold.sklearn.density import KernelDensity
 from tilefold.sklearn.formula_kernel import FormulaKernel
 from tilefold.sklearn.gaussian_process import GaussianProcessRegressor

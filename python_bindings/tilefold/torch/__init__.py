@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-try:
-    import torch
-except ModuleNotFoundError as error:
-    missing = "tilefold.torch needs torch: pip install 'tilefold[torch]'"
-    raise ModuleNotFoundError(missing, name="torch") from error
+from tilefold.needed import require
 
+require("torch")
+
+import torch
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch._subclasses.fake_tensor import is_fake
 

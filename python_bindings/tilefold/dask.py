@@ -69,7 +69,7 @@ def reduce(
         How many points of the reduced axis are joined at a time; chunks of that
         axis end at multiples of it.
     split_every : int, optional
-        How many states a task merges: 8.
+        How many states a task merges, from 2 on: 8.
     batch_rank : int, optional
         How many first dimensions of every array are a batch's; 0. They are in
         one chunk. Of formulas that reduce once.
@@ -152,7 +152,7 @@ def grad(
     segment : int, default 8192
         How many points of a reduced axis are joined at a time.
     split_every : int, optional
-        How many states a task merges: 8.
+        How many states a task merges, from 2 on: 8.
     options : Options, optional
         Those of all tasks.
     ranges : Ranges, optional

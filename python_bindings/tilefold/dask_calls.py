@@ -37,6 +37,11 @@ def results_of(
     batch_rank: int | None = None,
 ) -> Any:
     """The results, lazy: an array, or a tuple of several."""
+    if split_every is not None and (
+        type(split_every) is not int or split_every < 2
+    ):
+        cure = "pass how many states are merged at a time: a number from 2 on"
+        _core.fail("BadOption", "split_every", repr(split_every), cure)
     formula = reduction.formula
     given = _without_settings(given)
     axes = {

@@ -500,6 +500,11 @@ REFUSALS = {
         tilefold.ArgumentError,
         "5001",
     ),
+    "merges of one": (
+        lambda: lazily("sum_j y_j", {"y": da.from_array(Y)}, split_every=1),
+        tilefold.ArgumentError,
+        "from 2 on",
+    ),
     "an output": (
         lambda: tilefold.dask.grad(
             "sum_j y_j", "y", y=da.from_array(Y), out=np.empty(3)

@@ -142,20 +142,32 @@ def test_a_map_of_scattered_heights_is_that_of_dense_matrices():
     x, y = places.reshape(-1, 2)[chosen], z.ravel()[chosen]
     y = (y - y.mean()) / y.std()
     known, new = slice(0, 300), slice(300, 400)
-    model = exact_gp.Model(x[known], y[known], 2.0)
+    model = exact_gp.Model(x[known], y[known], 0.1)
+    model.covar_module.base_kernel.lengthscale = 2.0
+    scale, noise = model.covar_module.outputscale.item(), 0.1**2
     r = torch.cdist(x.double(), x.double()) * 3**0.5 / 2
-    K = (1 + r) * (-r).exp()
-    A = K[known, known] + exact_gp.NOISE * torch.eye(300)
+    K = scale * (1 + r) * (-r).exp()
+    A = K[known, known] + noise * torch.eye(300)
     solved = torch.linalg.solve(A, K[known, new])
     expected = solved.mT @ y[known].double()
     settings = importlib.import_module("gpytorch.settings")
     with settings.eval_cg_tolerance(1e-4):
         mean, deviation = model.mean(x[new]), model.deviation(x[new])
     torch.testing.assert_close(mean.double(), expected, rtol=0, atol=1e-3)
-    variance = 1 - (K[known, new] * solved).sum(0)
-    amplitude = y[known].double() @ torch.linalg.solve(A, y[known].double())
-    expected = (variance * amplitude / 300).sqrt()
+    variance = scale - (K[known, new] * solved).sum(0)
+    expected = variance.sqrt()
     torch.testing.assert_close(deviation.double(), expected, rtol=1e-2, atol=0)
+    given = x[known], y[known], 0.1
+    first, last = exact_gp.Model(*given), exact_gp.learned(*given)
+    assert _likelihood(last) > _likelihood(first) + 0.1
+
+
+def _likelihood(model):
+    """Of the points, for each of them, by a Cholesky factor."""
+    mlls = importlib.import_module("gpytorch.mlls")
+    found = mlls.ExactMarginalLogLikelihood(model.likelihood, model.train())
+    with torch.no_grad():
+        return found(model(*model.train_inputs), model.train_targets).item()
 
 
 def test_tasks_are_mixed_as_by_the_kernels_of_gpytorch():

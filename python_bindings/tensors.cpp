@@ -182,7 +182,10 @@ bool answers_true(PyObject* value, PyObject* method) {
 
 /// Of torch's lazy views, whose memory does not say that they are the negative
 /// or the conjugate, which of them it is; null for any other array.
-const char* lazy_view(PyObject* value, bool may_be_complex) {
+const char* lazy_view(PyObject* value, const ArrayKind& kind,
+                      bool may_be_complex) {
+    if (!kind.is_grad_enabled) // it is no tensor of torch's
+        return nullptr;
     if (answers_true(value, python_state().is_neg))
         return "neg";
     return may_be_complex && answers_true(value, python_state().is_conj)
@@ -338,7 +341,7 @@ View view_of_exchange(std::string_view name, PyObject* value,
         return {};
     }
     const bool is_complex = tensor.dtype.code == kDLComplex;
-    if (const char* what = lazy_view(value, is_complex)) {
+    if (const char* what = lazy_view(value, kind, is_complex)) {
         const nb::object array = resolved(name, value, what, wanted);
         return view_of_exchange(name, array.ptr(), kind, pin, wanted);
     }
@@ -352,7 +355,7 @@ View view_of_dlpack(std::string_view name, PyObject* value,
         fail(Code::ReadOnlyOut);
     if (!begin_lending(name, value, kind, pin, wanted))
         return {};
-    if (const char* what = lazy_view(value, true)) {
+    if (const char* what = lazy_view(value, kind, true)) {
         const nb::object array = resolved(name, value, what, wanted);
         const View view = view_of_dlpack(name, array.ptr(), kind, pin, wanted);
         pin.take_object(array); // which `pin.owner` points to

@@ -16,6 +16,7 @@ from dask.graph_manipulation import bind
 
 from tilefold import _core
 from tilefold.dask_plan import FIRST, Plan, described, mapped, zeros_like
+from tilefold.result_types import axes_of
 from tilefold.roles import Role
 from tilefold.steps import complex_of, steps_of
 
@@ -45,10 +46,7 @@ def results_of(
     formula = reduction.formula
     given = _without_settings(given)
     axes = {
-        name: value.axes
-        if isinstance(value, Role)
-        else formula._axes_of(name)[1]
-        for name, value in given.items()
+        name: axes_of(formula, name, value) for name, value in given.items()
     }
     arrays = {
         name: described(name, value, axes[name], batch_rank or 0)

@@ -24,6 +24,7 @@ __all__ = [
     "ArgumentType",
     "Place",
     "ResultType",
+    "axes_of",
     "batch_of",
     "few",
     "few_columns",
@@ -187,9 +188,8 @@ def stand_ins(
     """
     places: dict[str, Place] = {}
     for name, kind in given.items():
-        known, axes = formula._axes_of(name)
-        axes = axes if kind.axes is None else kind.axes
-        places[known] = Place(axes, kind.shape)
+        known = formula._axes_of(name)[0]
+        places[known] = Place(axes_of(formula, name, kind), kind.shape)
     shapes = [kind.shape for kind in given.values()]
     own = batch
     if any(is_symbol(extent) for shape in shapes for extent in shape):
@@ -287,6 +287,12 @@ def few_columns(axes: Iterable[int]) -> int:
     return 2 if I + J in axes else 3
 
 
+def axes_of(formula: _core.Formula, name: str, value: Any) -> int:
+    """The axes of an argument, as bits: declared, or as subscripts have it."""
+    own = value.axes if isinstance(value, Role | ArgumentType) else None
+    return int(formula._axes_of(name)[1]) if own is None else int(own)
+
+
 def with_few_points(
     formula: _core.Formula,
     arguments: Mapping[str, Any],
@@ -297,11 +303,10 @@ def with_few_points(
 
     `stand_in` makes what is like a value, of another shape and without memory.
     """
-    places: dict[str, Place] = {}
-    for name, value in arguments.items():
-        axes = formula._axes_of(name)[1]
-        axes = value.axes if isinstance(value, Role) else axes
-        places[name] = Place(axes, tuple(np.shape(bare(value))))
+    places = {
+        name: Place(axes_of(formula, name, value), tuple(np.shape(bare(value))))
+        for name, value in arguments.items()
+    }
     columns = few_columns([axes for axes, _ in places.values()])
     found, points = {}, {I: 1, J: 1}
     for name, (axes, shape) in places.items():

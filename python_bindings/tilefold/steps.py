@@ -22,8 +22,8 @@ from tilefold.graph_text import (
     refuse,
     written,
 )
-from tilefold.result_types import ArgumentType, result_types
-from tilefold.roles import Role, bare
+from tilefold.result_types import axes_of, result_types
+from tilefold.roles import bare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Set
@@ -217,7 +217,7 @@ class _Writer:
             axis: tuple(
                 name
                 for name, value in given.items()
-                if _axes_of(formula, name, value) & bit
+                if axes_of(formula, name, value) & bit
             )
             for axis, bit in (("i", 1), ("j", 2))
         }
@@ -312,12 +312,6 @@ _DEFINITION = re.compile(r"v\d+")
 _LETTERS = str.maketrans({"#": "points", "@": "first", "%": "number"})
 
 
-def _axes_of(formula: _core.Formula, name: str, value: Any) -> int:
-    """The bits of the axes that an argument is on."""
-    own = value.axes if isinstance(value, Role | ArgumentType) else None
-    return int(formula._axes_of(name)[1]) if own is None else int(own)
-
-
 def _is_complex(value: Any) -> bool:
     return isinstance(value, complex) or "complex" in str(
         getattr(value, "dtype", "")
@@ -364,6 +358,6 @@ def _likes(
             yield None
             continue
         name = next(n for n in given if formula._axes_of(n)[0] == found.like)
-        axes = _axes_of(formula, name, given[name])
+        axes = axes_of(formula, name, given[name])
         own = found.shape[1 if axes else 0 :]
         yield Like(name, AXES[axes & 1 or axes], own)

@@ -218,7 +218,8 @@ def test_gradients_have_the_shape_of_their_argument(text, names, dtype):
         found = found if isinstance(found, tuple) else (found,)
         for got, whole in zip(found, wants, strict=True):
             assert (got.shape, got.dtype) == (whole.shape, whole.dtype)
-            np.testing.assert_allclose(got, whole, 1e-4, 1e-5)
+            wide = 1e-11 if dtype == np.float64 else 1e-4
+            np.testing.assert_allclose(got, whole, wide, wide)
 
 
 def test_a_gradient_by_what_is_not_given_is_refused():

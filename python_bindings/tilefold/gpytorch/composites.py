@@ -52,6 +52,7 @@ __all__ = [
     "is_number",
     "multiplied",
     "product_with_diagonal",
+    "recast",
 ]
 
 
@@ -297,12 +298,17 @@ _EXACT: dict[type, type] = {
 }
 
 
-def as_exact(operator: Any) -> Any:
-    """An operator that linear_operator made, as the class above of its kind."""
-    kind = _EXACT.get(type(operator))
+def recast(operator: Any, kinds: dict[type, type]) -> Any:
+    """An operator that linear_operator made, as the class for its kind."""
+    kind = kinds.get(type(operator))
     if kind is not None:
         operator.__class__ = kind
     return operator
+
+
+def as_exact(operator: Any) -> Any:
+    """An operator as the class above of its kind."""
+    return recast(operator, _EXACT)
 
 
 def multiplied(first: Any, second: Any) -> Any:

@@ -22,6 +22,7 @@ from tilefold.gpytorch.composites import (
     Recorded,
     as_exact,
     is_number,
+    recast,
 )
 from tilefold.gpytorch.operator import KernelOperator, as_kernel_operator
 from tilefold.gpytorch.terms import joint_shape
@@ -126,11 +127,8 @@ _OURS: dict[type, type] = {
 
 
 def as_low_rank(operator: Any) -> Any:
-    """An operator of GPyTorch's, as the class above of its kind."""
-    kind = _OURS.get(type(operator))
-    if kind is not None:
-        operator.__class__ = kind
-    return operator
+    """An operator as the class above of its kind."""
+    return recast(operator, _OURS)
 
 
 def _wide(tensor: Tensor, dim: int) -> Tensor:

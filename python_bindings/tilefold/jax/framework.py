@@ -68,7 +68,7 @@ def _described(value: Any) -> Any:
         return Role(_described(value.value), value.axes)
     if not isinstance(value, jax.core.Tracer):
         return value
-    return np.broadcast_to(np.zeros((), value.dtype), value.shape)
+    return _stand_in(value, value.shape)
 
 
 def with_few_points(
@@ -99,7 +99,9 @@ def _stand_in(value: Any, shape: tuple[Any, ...]) -> Any:
             "make the kernel of one of the batch, and map that: jax.vmap",
         )
     array = value if hasattr(value, "dtype") else np.asarray(value)
-    return np.broadcast_to(np.zeros((), array.dtype), shape) if shape else value
+    if not shape and not isinstance(value, jax.core.Tracer):
+        return value
+    return np.broadcast_to(np.zeros((), array.dtype), shape)
 
 
 def concrete(numbers: Any) -> Any:

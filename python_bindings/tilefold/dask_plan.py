@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import dask.array as da
 import numpy as np
 from dask._task_spec import Task
+from dask.base import is_dask_collection
 from dask.delayed import delayed
 from dask.highlevelgraph import HighLevelGraph
 from dask.layers import ArraySliceDep
@@ -412,6 +413,13 @@ def _lazy(value: Any) -> da.Array:
 def described(name: str, value: Any, axes: int, batch: int = 0) -> Any:
     """A value that has a shape and a dtype, or a number."""
     value = bare(value)
+    if is_dask_collection(value) and not hasattr(type(value), "shape"):
+        _core.fail(
+            "BadOption",
+            f"'{name}'",
+            f"a {type(value).__name__} of Dask, of no shape",
+            "pass a Dask array: dask.array.from_delayed makes one of a Delayed",
+        )
     if hasattr(value, "to_dask_array"):  # a frame
         value = value.to_dask_array(lengths=True)
     if _is_lazy(getattr(value, "data", None)):  # of xarray

@@ -424,6 +424,11 @@ def test_chunks_of_what_has_none():
 
 
 REFUSALS = {
+    "no array": (
+        lambda: lazily("sum_j x_i·y_j", {"x": X, "y": dask.delayed(Y)}),
+        tilefold.ArgumentError,
+        "dask.array.from_delayed",
+    ),
     "unknown lengths": (
         lambda: lazily(
             "sum_j x_i·y_j",

@@ -55,12 +55,20 @@ def bind(call: Call, operands: Sequence[Any]) -> list[Any]:
 
 @functools.lru_cache(maxsize=MOST_PROGRAMS)
 def _compiled(call: Call) -> Any:
-    return jax.jit(lambda *operands: _CALL.bind(*operands, call=call))
+    def tilefold(*operands: Any) -> Any:
+        return _CALL.bind(*operands, call=call)
+
+    # jax.debug_nans names it, where it would look into another function.
+    tilefold.__qualname__ = _CALL.name
+    tilefold._apply_primitive = True  # type: ignore[attr-defined]
+    return jax.jit(tilefold)
 
 
 @_CALL.def_impl  # type: ignore[untyped-decorator]
 def _run(*operands: Any, call: Call) -> list[Any]:
-    return list(_compiled(call)(*operands))
+    # A primitive is compiled under jax.disable_jit, too, as JAX's own are.
+    with jax.disable_jit(False):
+        return list(_compiled(call)(*operands))
 
 
 # ---- types -------------------------------------------------------------------

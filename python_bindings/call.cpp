@@ -134,22 +134,30 @@ bool Call::read_setting(std::string_view name, PyObject* value) {
     return true;
 }
 
-void Call::read_mapping(PyObject* mapping) {
-    bool mapped =
+std::string_view key_text(PyObject* key) {
+    if (!PyUnicode_Check(key))
+        fail(Code::PositionalArgument,
+             {"a mapping with " + type_of(key) + " as a key"});
+    return utf8(key);
+}
+
+nb::object copy_of(PyObject* mapping) {
+    const bool is_mapping =
         PyDict_Check(mapping) ||
         (PyMapping_Check(mapping) && PyObject_HasAttrString(mapping, "keys"));
-    if (!mapped)
+    if (!is_mapping)
         fail(Code::PositionalArgument, {type_of(mapping)});
-    // A copy: the caller's mapping may change while the kernel runs.
-    mapping_ = nb::steal(PyDict_New());
-    if (PyDict_Update(mapping_.ptr(), mapping) != 0)
+    nb::object copy = nb::steal(PyDict_New());
+    if (PyDict_Update(copy.ptr(), mapping) != 0)
         throw nb::python_error();
+    return copy;
+}
+
+void Call::read_mapping(PyObject* mapping) {
+    mapping_ = copy_of(mapping);
     PyObject *key = nullptr, *value = nullptr;
     for (Py_ssize_t at = 0; PyDict_Next(mapping_.ptr(), &at, &key, &value);) {
-        if (!PyUnicode_Check(key))
-            fail(Code::PositionalArgument,
-                 {"a mapping with " + type_of(key) + " as a key"});
-        arguments.add(utf8(key), value);
+        arguments.add(key_text(key), value);
         if (arguments.is_recorded())
             return;
     }

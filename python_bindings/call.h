@@ -27,6 +27,12 @@ struct RangesHandle {
     std::shared_ptr<const Ranges> ranges;
 };
 
+/// A copy of a mapping of names to arrays, which may change while a kernel
+/// runs.
+nb::object copy_of(PyObject* mapping);
+/// The text of such a name.
+std::string_view key_text(PyObject* key);
+
 /// What a call was given. The references are the caller's.
 struct Call {
     Arguments arguments;
@@ -154,6 +160,7 @@ bool has_progress(const FormulaHandle& formula, const Call& call);
 nb::object bind_call(const FormulaHandle& formula, PyObject* positional,
                      PyObject* keywords);
 
+void bind_arguments(nb::module_& module);
 void bind_bound(nb::module_& module);
 void bind_explain(nb::module_& module, nb::class_<FormulaHandle>& formula);
 void bind_formula(nb::module_& module);

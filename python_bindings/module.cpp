@@ -35,6 +35,7 @@ NB_MODULE(_core, module) {
     bind_errors(module);
     bind_options(module);
     bind_session(module);
+    bind_arguments(module);
     bind_bound(module);
     bind_partial(module);
     bind_device_array(module);

@@ -330,6 +330,11 @@ def _set_num_threads(threads: int) -> None: ...
 
 def _session_with(options: Options) -> Session: ...
 
+def arguments(mapping: Mapping[str, Any] | None, keywords: dict[str, Any]) -> dict[str, Any]:
+    """
+    Arguments of a call, by the names that formulas have: `λ`, `lambda_` and `lambda` are one.
+    """
+
 class Bound:
     """
     A formula with its arrays, that is called without arguments.

@@ -116,7 +116,7 @@ def reduce(
     reduction = Reduction(
         formula, segment=segment, options=options, ranges=ranges
     )
-    given = {**(arguments or {}), **arrays}
+    given = _core.arguments(arguments, arrays)
     return results_of(reduction, given, split_every, batch_rank)
 
 
@@ -184,7 +184,7 @@ def grad(
     """
     if not isinstance(formula, _core.Formula):
         formula = _core.compile(formula)
-    given = {**(arguments or {}), **arrays}
+    given = _core.arguments(arguments, arrays)
     name = formula._unused_name("grad")
     derived = formula.grad(names, cotangent=name, value=value)
     if any(known == name for known, _ in derived.names):
@@ -257,6 +257,6 @@ def kernel(
         name: described(name, value, 0)
         if hasattr(value, "chunks") or hasattr(value, "to_dask_array")
         else value
-        for name, value in {**(arguments or {}), **arrays}.items()
+        for name, value in _core.arguments(arguments, arrays).items()
     }
     return _kernel(formula, given, options=options, ranges=ranges)

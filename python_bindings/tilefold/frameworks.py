@@ -152,7 +152,7 @@ def call(formula: Any, /, *positional: Any, **keywords: Any) -> Any:
     A formula calls it where an argument requires a gradient, or is one whose
     library transforms, traces or computes the call.
     """
-    arguments = {**positional[0], **keywords} if positional else keywords
+    arguments = _core.arguments(positional[0] if positional else None, keywords)
     framework = _one_holding(arguments)
     if framework is None:
         for library, found in _FOUND.items():

@@ -105,7 +105,6 @@ def kernel(
     >>> tilefold.kernel(lambda x, y: np.abs(x - y), x=x, y=y).sum(axis=1)
     array([4., 3.])
     """
-    given = {**(arguments or {}), **arrays}
     if is_read_by_dynamo():
         if is_exported():
             leave_graph(
@@ -113,6 +112,7 @@ def kernel(
                 "pass strict=False to torch.export.export",
             )
         elif isinstance(formula, (str, _core.Formula)) and session is None:
+            given = {**(arguments or {}), **arrays}
             made: Kernel = kernel_in_graph(formula, given, options, ranges)
             return made
         else:
@@ -124,11 +124,13 @@ def kernel(
     register_if_loaded()
     if is_lazy_matrix(formula):
         text, own = formula.to_matrix_formula()
-        for name in given:
+        for name in _core.arguments(arguments, arrays):
             _core.fail("UnknownArgument", name, "its own: " + ", ".join(own))
         formula, given = text, own
-    if callable(formula) and not isinstance(formula, _core.Formula):
-        formula, given = trace(formula, given)
+    elif callable(formula) and not isinstance(formula, _core.Formula):
+        formula, given = trace(formula, {**(arguments or {}), **arrays})
+    else:
+        given = _core.arguments(arguments, arrays)
     if not isinstance(formula, _core.Formula):
         formula = _core.compile(formula, session=session)
     settings: dict[str, Any] = {"options": options}

@@ -82,7 +82,7 @@ def reduce(
     b    3.0
     dtype: float64
     """
-    given: dict[str, Any] = {**(arguments or {}), **arrays}
+    given: dict[str, Any] = _core.arguments(arguments, arrays)
     if not isinstance(formula, _core.Formula):
         session: Any = arrays.get("session")
         formula = _core.compile(formula, session=session)

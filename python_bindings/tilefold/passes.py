@@ -124,7 +124,7 @@ class Pass:
         >>> first.partial(y=np.ones(2), j=(0, 5)).parts()
         [(0, 2)]
         """
-        given = {**(arguments or {}), **arrays}
+        given = _core.arguments(arguments, arrays)
         places = {"i": i, "j": j}
         for axis, place in places.items():
             here = self._step.points(given, axis)
@@ -216,7 +216,7 @@ class Pass:
         >>> list(first.finalise(first.partial(y=np.ones(2))).values())
         [1.0, 2.0]
         """
-        given = {**(arguments or {}), **arrays}
+        given = _core.arguments(arguments, arrays)
         kind = state.kind
         rows = {"@i": 0, "@j": 0}
         sizes = {f"#{kind.reduced}": float(kind.total)}

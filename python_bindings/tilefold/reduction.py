@@ -165,7 +165,7 @@ class Reduction(ReductionIdentity):
         >>> float(passes.result(left))
         3.5
         """
-        given = {**(arguments or {}), **arrays}
+        given = _core.arguments(arguments, arrays)
         refuse_both_axes(self.formula, given)
         return self._passes(made_of_types(self.formula, given))
 
@@ -201,7 +201,7 @@ class Reduction(ReductionIdentity):
         >>> tilefold.Reduction("var_j y_j").sweeps(y=y)
         2
         """
-        return len(sweeps_of(self.formula, {**(arguments or {}), **arrays}))
+        return len(sweeps_of(self.formula, _core.arguments(arguments, arrays)))
 
     def order_free(
         self,
@@ -239,7 +239,7 @@ class Reduction(ReductionIdentity):
         >>> tilefold.Reduction("max_j y_j").order_free(y=y)
         True
         """
-        found = sweeps_of(self.formula, {**(arguments or {}), **arrays})
+        found = sweeps_of(self.formula, _core.arguments(arguments, arrays))
         return all(names <= ORDER_FREE for names in found)
 
     def _passes(self, given: dict[str, Any]) -> Passes:
@@ -303,7 +303,7 @@ class Reduction(ReductionIdentity):
         >>> r.partial(y=np.ones(2), j=(2, 5), into=state).parts()
         [(0, 4)]
         """
-        given = {**(arguments or {}), **arrays}
+        given = _core.arguments(arguments, arrays)
         call = self._bound(given, i, j)
         layout = call.layout
         kind = self._kind(layout, given)
@@ -356,7 +356,7 @@ class Reduction(ReductionIdentity):
         >>> r.identity(y=np.ones(2), j=(0, 5)).missing()
         [(0, 5)]
         """
-        given = {**(arguments or {}), **arrays}
+        given = _core.arguments(arguments, arrays)
         layout = self._bound(given, i, j).layout
         return State(self._kind(layout, given))
 
@@ -472,7 +472,7 @@ class Reduction(ReductionIdentity):
         kind = state.kind
         if not state.complete:
             state._refuse_incomplete()
-        given = {**(arguments or {}), **arrays}
+        given = _core.arguments(arguments, arrays)
         add_unread(kind, given)
         places = places_of(kind, given)
         if out is not None:
@@ -512,7 +512,7 @@ class Reduction(ReductionIdentity):
         >>> float(tilefold.Reduction("sum_j y_j")(y=np.ones(3)))
         3.0
         """
-        given = {**(arguments or {}), **arrays}
+        given = _core.arguments(arguments, arrays)
         try:
             passes = self._passes(given)
         except ArgumentError:  # there are no states of parts

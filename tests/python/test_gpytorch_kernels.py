@@ -175,6 +175,19 @@ def test_structures(structure, inputs):
     )
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_a_class_beside_itself(case):
+    """Two kernels whose parameters have the same names."""
+    x, y = points(6, 3), points(5, 3, seed=1)
+    first, second = pair(case), pair(case)
+    same_parameters(*second, seed=5)
+    found, expected = (
+        (one * other + one)(x, y).to_dense()
+        for one, other in zip(first, second, strict=True)
+    )
+    close(expected, found, 1e-7)
+
+
 @pytest.mark.parametrize("structure", FUSED)
 def test_structures_are_one_formula(structure):
     own = STRUCTURES[structure](ours).double()

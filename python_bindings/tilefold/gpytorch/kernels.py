@@ -128,9 +128,9 @@ class RQKernel(TermKernel, theirs.RQKernel):
 
     def pair_term(self, _width: int, /) -> tuple[str, dict[str, Tensor]]:
         """``(1 + |a|²/2α)^-α`` with ``a = (x - y)/l``."""
-        text = "(1 + |(x_i - y_j)/l|²/(2*α))^(-α)"
+        text = "(1 + |(x_i - y_j)/l|²/(2*alpha))^(-alpha)"
         alpha = self.alpha.unsqueeze(-1)
-        return text, {"l": self.lengthscale, "α": alpha}
+        return text, {"l": self.lengthscale, "alpha": alpha}
 
 
 class PeriodicKernel(TermKernel, theirs.PeriodicKernel):

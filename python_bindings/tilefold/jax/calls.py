@@ -96,7 +96,8 @@ def reduce(
         "batch_rank": batch,
         "backend": backend,
     }
-    return _evaluate(formula, {**(arguments or {}), **arrays}, settings)
+    given = _core.arguments(arguments, arrays)
+    return _evaluate(formula, given, settings)
 
 
 def call(formula: _core.Formula, /, **arguments: Any) -> Any:

@@ -241,6 +241,7 @@ def spec_of(
     """
     if isinstance(formula, str):
         formula = _core.compile(formula)  # refuses what is none
+    names = [formula._axes_of(name)[0] for name in names]
     text, derivation, session = formula.__reduce__()[1]
     return json.dumps(
         {

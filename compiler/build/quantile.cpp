@@ -56,9 +56,13 @@ public:
     }
 
     void run() {
-        const Type type = builder_.type(found_.values["f"]);
-        const Range range = type.dtype == DType::F32 ? range_of<float>(8)
-                                                     : range_of<double>(11);
+        // Whole numbers, truths and constants become the computing dtype: what
+        // a sweep finds of them is left for the next in that.
+        const DType real = builder_.graph().real;
+        if (builder_.type(found_.values["f"]).dtype != real)
+            find("f", "f/1");
+        const Range range =
+            real == DType::F32 ? range_of<float>(8) : range_of<double>(11);
         found_.values["least"] = builder_.constant(range.least);
         found_.values["greatest"] = builder_.constant(range.greatest);
         find("k", "(q*(n - 1))//1");
@@ -124,14 +128,15 @@ private:
 } // namespace
 
 /// Adds to the values of a call of quantile, which has f, q and n, what the
-/// body of its row in reduction_sugar.def speaks of besides: the rank k =
+/// body of its row in reduction_sugar.def speaks of besides: f in the computing
+/// dtype; the rank k =
 /// floor(q (n - 1)), from 0; s, a factor that makes the value of rank k
 /// positive and not tiny; and lo, such that s times this value is the smallest
 /// s*f not below lo.
 void GraphBuild::search_rank(Bindings& bindings) {
     Search search(builder_, bindings);
     search.run();
-    for (const char* name : {"k", "s", "lo"})
+    for (const char* name : {"f", "k", "s", "lo"})
         bindings.values[name] = search[name];
 }
 

@@ -217,3 +217,33 @@ def test_what_is_refused(text: str, message: str) -> None:
     with pytest.raises(tilefold.FormulaError, match=message) as refused:
         tilefold.reduce(text, x=x, y=y)
     assert "^" in str(refused.value)
+
+
+SMALL = np.array([-1, 1, 2, 2, 30])
+OPERANDS = {
+    "products": ("x_i*y_j", lambda x, y: x * y),
+    "truths": ("x_i < y_j", lambda x, y: x < y),
+    "a choice of constants": (
+        "where(x_i < y_j, 1.5, -300)",
+        lambda x, y: np.where(x < y, 1.5, -300),
+    ),
+    "numbers of points": (
+        "j - 2*x_i + 0*y_j",
+        lambda x, y: np.arange(5) - 2 * x + 0 * y,
+    ),
+}
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "u1", "i4", "i8", "f2", "f4"])
+@pytest.mark.parametrize("operand", OPERANDS)
+def test_operands_of_other_dtypes_than_the_computing_one(operand, dtype):
+    """Whole numbers, truths and constants beside float32."""
+    text, of = OPERANDS[operand]
+    x, y = np.array([0, 1, 3]).astype(dtype), np.abs(SMALL).astype(dtype)
+    exact = of(*np.meshgrid(x.astype(float), y.astype(float), indexing="ij"))
+    for level in (0, 0.3, 0.5, 1):
+        found = tilefold.reduce(f"quantile_j({text}, q)", x=x, y=y, q=level)
+        wanted = np.quantile(exact.astype(float), level, axis=1)
+        np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    found = tilefold.kernel(text, x=x, y=y).median(1)
+    np.testing.assert_allclose(found, np.median(exact, 1), rtol=1e-6)

@@ -24,7 +24,11 @@ from sklearn.gaussian_process.kernels import (
 )
 
 import tilefold
-from tilefold.sklearn import FormulaKernel, GaussianProcessRegressor
+from tilefold.sklearn import (
+    FormulaKernel,
+    GaussianProcessRegressor,
+    KernelRidge,
+)
 from tilefold.sklearn.covariance import read_covariance
 
 SCALES = np.array([0.5, 1.0, 2.0])
@@ -248,6 +252,7 @@ TREES = [
     + ConstantKernel(0.3) * (Matern(0.3, nu=0.5) + WhiteKernel(0.1)),
     gaussian() * WhiteKernel(0.3) + Matern(SCALES, nu=2.5),
     Matern(0.3, nu=np.inf) + WhiteKernel(0.1) ** 2 * WhiteKernel(0.2),
+    (RBF(0.4) + WhiteKernel(0.2)) ** 1.23456789 + RBF(2.0) ** 12.3456789,
     PairwiseKernel(0.4, metric="laplacian")
     + PairwiseKernel(
         0.5, metric="poly", pairwise_kernels_kwargs={"degree": 2, "coef0": 0.5}
@@ -439,6 +444,66 @@ def test_samples_restarts_and_the_prior(data):
     assert (
         model.log_marginal_likelihood() == model.log_marginal_likelihood_value_
     )
+
+
+def test_an_alpha_that_is_set_after_a_fit_changes_nothing(data):
+    x, y, points = data
+    alpha = np.full(len(x), 0.01)
+    model = GaussianProcessRegressor(
+        gaussian(), alpha=alpha, optimizer=None, direct_below=0, random_state=0
+    ).fit(x, y)
+    mean, deviations = model.predict(points, return_std=True)
+    theta = model.kernel_.theta
+    value = model.log_marginal_likelihood(theta)
+    alpha[:] = 7.0
+    for other in (alpha, 1.0):
+        model.set_params(alpha=other)
+        found = model.predict(points, return_std=True)
+        assert (found[0] == mean).all()
+        assert (found[1] == deviations).all()
+        assert model.log_marginal_likelihood(theta) == value
+
+
+def test_a_refit_has_the_attributes_of_its_own_way_alone(data):
+    x, y, points = data
+    given = {"alpha": 0.01, "optimizer": None, "direct_below": 30}
+    given["random_state"] = 0
+    sizes = (20, 100)
+    right = [
+        GaussianProcessRegressor(gaussian(), **given).fit(x[:n], y[:n])
+        for n in sizes
+    ]
+    for order in ((0, 1), (1, 0)):
+        model = GaussianProcessRegressor(gaussian(), **given)
+        for which in order:
+            n = sizes[which]
+            model.fit(x[:n], y[:n])
+            assert vars(model).keys() == vars(right[which]).keys()
+            found = model.predict(points, return_std=True)
+            expected = right[which].predict(points, return_std=True)
+            assert np.array_equal(found, expected)
+    assert hasattr(right[0], "L_")
+    assert not hasattr(right[1], "L_")
+
+
+@pytest.mark.parametrize("metric", ["chi2", "additive_chi2"])
+def test_negative_points_are_refused_by_chi_squared_kernels(metric, data):
+    x, y, points = data
+    kernel = 2.0 * PairwiseKernel(1.0, metric=metric) + RBF() + WhiteKernel(9)
+    for below in (0, 2000):
+        model = GaussianProcessRegressor(
+            kernel, alpha=400.0, optimizer=None, direct_below=below
+        )
+        with pytest.raises(ValueError, match="contains negative values"):
+            model.fit(x - 0.5, y)
+        model.fit(x, y)
+        assert np.isfinite(model.predict(points, return_std=True)).all()
+        for kinds in ({}, {"return_std": True}, {"return_cov": True}):
+            with pytest.raises(ValueError, match="contains negative values"):
+                model.predict(points - 0.5, **kinds)
+    ridge = KernelRidge(kernel=PairwiseKernel(metric=metric))
+    with pytest.raises(ValueError, match="contains negative values"):
+        ridge.fit(x - 0.5, y)
 
 
 def test_own_optimizers_and_default_kernels(data):

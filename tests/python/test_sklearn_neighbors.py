@@ -444,6 +444,23 @@ def test_regressors_predict_as_scikit_learn_does(
             )
 
 
+@pytest.mark.parametrize("weights", ["uniform", "distance"])
+def test_float32_points_take_no_digits_of_large_targets(weights):
+    points = np.arange(500, dtype="float32")[:, None] / 256
+    given, times = points[:50] + np.float32(1 / 1024), 1.7e9 + np.arange(500)
+    found = RadiusNeighborsRegressor(0.1, weights=weights)
+    right = reference.RadiusNeighborsRegressor(0.1, weights=weights)
+    expected = right.fit(points, times).predict(given)
+    for targets in times, times.astype(int):
+        found.fit(points, targets)
+        assert abs(found.predict(given) - expected).max() < 1e-5
+    found = RadiusNeighborsClassifier(0.1, weights=weights)
+    right = reference.RadiusNeighborsClassifier(0.1, weights=weights)
+    expected = right.fit(points, np.arange(500) % 3).predict_proba(given)
+    shares = found.fit(points, np.arange(500) % 3).predict_proba(given)
+    assert abs(shares - expected).max() < 1e-6
+
+
 def test_a_query_without_neighbours(random, points):
     labels = random.integers(0, 3, 300)
     far = np.full((1, 4), 50.0)

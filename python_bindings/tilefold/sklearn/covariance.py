@@ -18,7 +18,7 @@ from sklearn.gaussian_process import kernels as theirs
 
 import tilefold
 from tilefold.sklearn.formula_kernel import FormulaKernel
-from tilefold.sklearn.pair_formula import NAMED, pair_formula
+from tilefold.sklearn.pair_formula import NAMED, ON_POSITIVE, pair_formula
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,12 +44,14 @@ class CovarianceFormula:
     `smooth` is the formula of two points; `noise` what the diagonal has beside
     it, a formula of the same points that is read where they are one, or None.
     `names` has the name in the formulas of each of scikit-learn's
-    hyperparameters, such as "k1__length_scale".
+    hyperparameters, such as "k1__length_scale". `is_positive` says that one of
+    the kernels is of vectors without negative components.
     """
 
     smooth: str
     noise: str | None
     names: dict[str, str]
+    is_positive: bool = False
 
     def values(
         self, kernel: theirs.Kernel, text: str | None = None
@@ -79,7 +81,7 @@ def read_covariance(kernel: theirs.Kernel) -> CovarianceFormula:
         raise ValueError(
             f"{kernel} is no function of two points: add a kernel that is"
         )
-    return CovarianceFormula(smooth, noise, reader.names)
+    return CovarianceFormula(smooth, noise, reader.names, reader.is_positive)
 
 
 # The formula of two points and that of noise, where there are some.
@@ -91,6 +93,7 @@ class _Reader:
 
     def __init__(self) -> None:
         self.names: dict[str, str] = {}
+        self.is_positive = False
         self._numbers = self._numbered()
 
     @staticmethod
@@ -117,6 +120,8 @@ class _Reader:
             return self._formula(kernel, prefix), None
         if isinstance(kernel, theirs.WhiteKernel):
             return None, self._named("{noise_level}", kernel, prefix)
+        if isinstance(kernel, theirs.PairwiseKernel):
+            self.is_positive |= kernel.metric in ON_POSITIVE
         return self._named(_text_of(kernel), kernel, prefix), None
 
     def _named(self, text: str, kernel: theirs.Kernel, prefix: str) -> str:
@@ -206,12 +211,13 @@ def _product(first: _Parts, second: _Parts) -> _Parts:
 def _power(inner: _Parts, exponent: float) -> _Parts:
     """(s + w)^p is s^p for two points, and s^p + ((s + w)^p - s^p) for one."""
     smooth, noise = inner
-    power = f"first^({exponent:g})"
+    exact = repr(exponent).removesuffix(".0")
+    power = f"first^({exact})"
     if noise is None:
         return _joined(power, smooth, "0"), None
     if smooth is None:
         return None, _joined(power, noise, "0")
-    apart = f"(first + second)^({exponent:g}) - first^({exponent:g})"
+    apart = f"(first + second)^({exact}) - first^({exact})"
     return _joined(power, smooth, "0"), _joined(apart, smooth, noise)
 
 

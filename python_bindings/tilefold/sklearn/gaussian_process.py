@@ -41,6 +41,8 @@ _BLOCK = 256
 # Samples are drawn of a matrix that is positive but for rounding.
 _OF_COVARIANCES = {"float64": 1e-10, "float32": 1e-5}
 _FLOATS = [np.float64, np.float32]
+# Attributes that only a fit of few points, or only one of many, has.
+_OF_A_FIT = ("L_", "_fit_alpha", "_seed")
 
 
 class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
@@ -179,6 +181,8 @@ class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
         (4,)
         """
         self._covariance = None
+        for name in _OF_A_FIT:
+            self.__dict__.pop(name, None)
         if _num_samples(X) <= self.direct_below:
             super().fit(X, y)
             self.lml_error_ = 0.0
@@ -352,6 +356,9 @@ class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
                 "alpha must be a scalar or an array with same number of "
                 f"entries as y. ({self.alpha.shape[0]} != {len(y)})"
             )
+        # The weights that are learned belong to this alpha, and variances to
+        # these weights, whatever the parameter is set to later.
+        self._fit_alpha = np.array(self.alpha, np.float64)
         y = y.astype(x.dtype)
         self._y_train_mean = np.zeros(seen if y.ndim > 1 else 1)
         self._y_train_std = np.ones_like(self._y_train_mean)
@@ -417,7 +424,7 @@ class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
 
     def _system(self, kernel: Kernel) -> System:
         covariance = self._covariance or read_covariance(kernel)
-        return System(covariance, kernel, self.X_train_, self.alpha)
+        return System(covariance, kernel, self.X_train_, self._fit_alpha)
 
     def _likelihood(self, kernel: Kernel, with_gradient: bool) -> Likelihood:
         return self._system(kernel).likelihood(

@@ -16,7 +16,12 @@ from sklearn.gaussian_process.kernels import Kernel as Covariance
 
 from tilefold import compile as compiled
 from tilefold.sklearn.covariance import read_covariance
-from tilefold.sklearn.pair_formula import NAMED, PairFormula, pair_formula
+from tilefold.sklearn.pair_formula import (
+    NAMED,
+    ON_POSITIVE,
+    PairFormula,
+    pair_formula,
+)
 from tilefold.trace import trace
 
 if TYPE_CHECKING:
@@ -26,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["read_kernel"]
 
-_ON_POSITIVE = ("additive_chi2", "chi2")
 _PRECOMPUTED = (
     "kernel='precomputed' has no formula: pass the points and a kernel, or "
     "take the estimator of scikit-learn"
@@ -74,7 +78,7 @@ def _of_name(name: str, features: int, given: dict[str, Any]) -> PairFormula:
         degree = str(int(degree))
     formula, points, others = pair_formula(text.format(degree=degree))
     values = {name: values[name] for name in others}
-    return PairFormula(formula, points, values, name in _ON_POSITIVE)
+    return PairFormula(formula, points, values, name in ON_POSITIVE)
 
 
 def _of_function(
@@ -109,7 +113,8 @@ def _of_covariance(kernel: Covariance) -> PairFormula:
             "two points: leave WhiteKernel away, and pass alpha"
         )
     formula, points, _ = pair_formula(covariance.smooth)
-    return PairFormula(formula, points, covariance.values(kernel))
+    values = covariance.values(kernel)
+    return PairFormula(formula, points, values, covariance.is_positive)
 
 
 def _spelled(

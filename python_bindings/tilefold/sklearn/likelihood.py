@@ -55,7 +55,8 @@ class System:
         self._formula, self._kernel = formula, kernel
         self._points = points
         term, names, _ = pair_formula(formula.smooth)
-        self._pair = PairFormula(term, names, formula.values(kernel))
+        values = formula.values(kernel)
+        self._pair = PairFormula(term, names, values, formula.is_positive)
         diagonal = self._noise(points) + np.asarray(alpha, np.float64)
         self._ridge = float(np.min(diagonal))
         self._matrix = self._pair.matrix(points)

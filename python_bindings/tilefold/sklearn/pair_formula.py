@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NAMED",
+    "ON_POSITIVE",
     "PairFormula",
     "pair_formula",
     "refuse_complex",
@@ -39,6 +40,8 @@ NAMED: dict[str, tuple[str, float | None]] = {
     "rbf": ("exp(-gamma*|x_i - y_j|²)", None),
     "sigmoid": ("tanh(gamma*(x_i·y_j) + coef0)", None),
 }
+# Those of vectors without negative components.
+ON_POSITIVE = ("additive_chi2", "chi2")
 
 
 class PairFormula(NamedTuple):

@@ -42,12 +42,17 @@ class _Within(RadiusNeighborsSearch):
     def _sums(self, x: Any, targets: Any, method: str) -> tuple[Any, Any, Any]:
         """Weighted sums of targets within the radius of each query.
 
-        Targets have shape (n_samples, E), NumPy's. Returns sums
-        (n_queries, E), sums of the weights (n_queries,), and whether there
-        are neighbours at all.
+        Targets have shape (n_samples, E), NumPy's. Those of float32 are summed
+        in the points' dtype, others in float64. Returns sums (n_queries, E),
+        sums of the weights (n_queries,), and whether there are neighbours at
+        all.
         """
         queried = self._queries(x, method)
-        with_ones = np.concatenate([targets, np.ones((len(targets), 1))], 1)
+        # Large targets, such as times, have digits that float32 points lack.
+        if targets.dtype != np.float32:
+            targets = targets.astype(np.float64)
+        ones = np.ones((len(targets), 1), targets.dtype)
+        with_ones = np.concatenate([targets, ones], axis=1)
         if x is None or callable(self.weights):
             return self._sums_of_lists(queried, with_ones, x is None)
         ranks, limit = self._ranks(queried), self._metric.rank_of(self.radius)
@@ -67,7 +72,6 @@ class _Within(RadiusNeighborsSearch):
 
     def _product(self, weights: Any, targets: Any) -> Any:
         """Weights, a lazy (n_queries, n_samples), times targets."""
-        targets = targets.astype(as_numpy(self._fit_X[:1, :]).dtype)
         parts = []
         for first in range(0, targets.shape[1], _TARGETS):
             part = np.ascontiguousarray(targets[:, first : first + _TARGETS])
@@ -91,7 +95,7 @@ class _Within(RadiusNeighborsSearch):
                 graph = _without(graph, first)
             is_near.append(np.diff(graph.indptr) > 0)
             graph.data = self._weights_of(graph)
-            sums.append(graph @ targets)
+            sums.append(graph @ targets.astype(np.float64))
         joined = np.concatenate(sums)
         return joined[:, :-1], joined[:, -1], np.concatenate(is_near)
 
@@ -286,13 +290,16 @@ class RadiusNeighborsClassifier(_Within, Classifier):
     def _votes(self, x: Any, method: str) -> list[Any]:
         check_is_fitted(self)
         outputs = self._outputs
+        # A vote is 0 or 1, so that float32 points need no float64, which is
+        # slower.
+        kind = as_numpy(self._fit_X[:1, :]).dtype
         heard = np.concatenate(
             [
                 codes[:, None] == np.arange(len(known))
                 for known, codes in outputs
             ],
             axis=1,
-        ).astype(np.float64)
+        ).astype(kind)
         sums, _, is_near = self._sums(x, heard, method)
         outliers = np.flatnonzero(~is_near)
         if self.outlier_label_ is None and outliers.size:

@@ -189,7 +189,9 @@ void Call::read(PyObject* positional, PyObject* keywords) {
 }
 
 bool Call::read_unless_recorded(PyObject* positional, PyObject* keywords) {
-    if (!keywords || !PyDict_GetItem(keywords, python_state().out))
+    PyObject* const given =
+        keywords ? PyDict_GetItem(keywords, python_state().out) : nullptr;
+    if (!given || given == Py_None)
         arguments.allow_recorded();
     read(positional, keywords);
     return !arguments.is_recorded();

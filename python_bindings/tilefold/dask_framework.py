@@ -89,16 +89,18 @@ def real_numbers(values: Any, dtype: Any) -> Any:
     return np.asarray(values, np.float32 if narrow else np.float64)
 
 
-def call(formula: _core.Formula, /, **arguments: Any) -> Any:
-    """`formula(**arguments)`, lazy."""
-    options = arguments.pop("options", None)
-    ranges = arguments.pop("ranges", None)
-    batch_rank = arguments.pop("batch_rank", None)
+def call(
+    formula: _core.Formula, arguments: dict[str, Any], settings: dict[str, Any]
+) -> Any:
+    """`formula(arguments, **settings)`, lazy."""
+    options = settings.pop("options", None)
+    ranges = settings.pop("ranges", None)
+    batch_rank = settings.pop("batch_rank", None)
     segment = getattr(options, "segment", None) or _SEGMENT
     reduction = Reduction(
         formula, segment=segment, options=options, ranges=ranges
     )
-    return results_of(reduction, arguments, None, batch_rank)
+    return results_of(reduction, {**arguments, **settings}, None, batch_rank)
 
 
 def elements(pair: PairTerm, query: str, i: Any, j: Any) -> Any:
@@ -133,7 +135,8 @@ def _dense(pair: PairTerm) -> da.Array:
                 for k, v in block.arguments.items()
                 if isinstance(v, Role)
             }
-            found = delayed(_block)(block.formula, values, axes)
+            # Pure, so that the same block has one name in all graphs.
+            found = delayed(_block, pure=True)(block.formula, values, axes)
             shape = (i.stop - i.start, j.stop - j.start, *ends)
             line.append(da.from_delayed(found, shape, np.dtype(pair.dtype)))
         blocks.append(da.concatenate(line, axis=1))
@@ -254,13 +257,10 @@ def _system(kernel: Kernel, ridge: Any, dtype: Any = np.float16) -> System:
     product = pair.around("sum", columns, weights=name)
 
     def times(vectors: Any) -> Any:
-        return call(
-            product, **pair.arguments, **pair.settings, **{name: vectors}
-        )
+        given = {**pair.arguments, name: vectors}
+        return call(product, given, dict(pair.settings))
 
-    own = np.dtype(pair.dtype)
-    if np.issubdtype(dtype, np.complexfloating):
-        own = np.result_type(own, np.complex64)
+    own = np.result_type(pair.dtype, dtype, np.float32)
     return System(times, float(np.asarray(bare(ridge))), own.name)
 
 

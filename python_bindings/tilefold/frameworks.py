@@ -25,6 +25,7 @@ else:
     Protocol = object  # typing's takes a tenth of the time of an import
 
 __all__ = [
+    "CALL_SETTINGS",
     "Framework",
     "call",
     "computes_calls",
@@ -48,6 +49,14 @@ _MODULES = {
     "jax": "tilefold.jax.framework",
     "dask.array": "tilefold.dask_framework",
 }
+
+# Keywords of a call that are no arrays; a mapping has only arrays.
+CALL_SETTINGS = frozenset(
+    (
+        *("out", "accumulate", "session", "options"),
+        *("ranges", "sum_batch", "batch_rank"),
+    )
+)
 
 # Classes whose values no call of C++ reads: the framework computes it.
 _COMPUTED = {("jaxlib", "ArrayImpl"), ("jax", "Tracer"), ("dask", "Array")}
@@ -77,8 +86,10 @@ class Framework(Protocol):
     def real_numbers(self, values: Any, dtype: Any) -> Any:
         """A tensor of numbers: of float32 where `dtype` is, else of float64."""
 
-    def call(self, formula: Any, /, **arguments: Any) -> Any:
-        """`formula(**arguments)`, recorded."""
+    def call(
+        self, formula: Any, arguments: dict[str, Any], settings: dict[str, Any]
+    ) -> Any:
+        """`formula(arguments, **settings)`, recorded."""
 
     def elements(self, pair: Any, query: str, i: Any, j: Any) -> Any:
         """What `PairTerm.evaluate` gives, recorded."""
@@ -152,6 +163,14 @@ def call(formula: Any, /, *positional: Any, **keywords: Any) -> Any:
     A formula calls it where an argument requires a gradient, or is one whose
     library transforms, traces or computes the call.
     """
+    settings: dict[str, Any] = {}
+    if not CALL_SETTINGS.isdisjoint(keywords):
+        settings = {
+            name: keywords.pop(name) for name in CALL_SETTINGS & keywords.keys()
+        }
+        settings.pop("out", None)  # what is recorded has none
+        if settings.pop("accumulate", False):
+            _core.fail("AccumulateNeedsOut")
     arguments = _core.arguments(positional[0] if positional else None, keywords)
     framework = _one_holding(arguments)
     if framework is None:
@@ -160,7 +179,7 @@ def call(formula: Any, /, *positional: Any, **keywords: Any) -> Any:
                 _imported(library)
         names = (name for name in arguments if requires_grad(arguments[name]))
         _core.fail("RequiresGrad", next(names, ""))
-    return framework.call(formula, **arguments)
+    return framework.call(formula, arguments, settings)
 
 
 # The frameworks of a type's values, of types that will have no others: an

@@ -11,6 +11,8 @@ from tilefold import _core
 from tilefold.roles import detached
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tilefold.kernel_matrix import Kernel
 
 __all__ = ["LogdetInfo", "SolveInfo"]
@@ -165,6 +167,23 @@ def inv_quad_logdet(
     return (
         _like(kernel, columns), _like(kernel, np.float64(value)), info, warning
     )  # fmt: skip
+
+
+def require_system(kernel: Kernel, sides: Sequence[Any] = ()) -> None:
+    """Fails as a system does, of whose arrays only the shapes are known."""
+    shape = kernel.shape
+    if kernel._pair.components is not None:
+        _core.fail("SolveVectors", shape)
+    if len(shape) > 2:
+        _core.fail("SolveBatches", shape)
+    if shape[0] != shape[1]:
+        _core.fail("SolveNotSquare", shape)
+    if kernel._pair.settings.get("ranges") is not None:
+        _core.fail("RangesOfElements")
+    for side in sides:
+        given = tuple(side.shape if hasattr(side, "shape") else np.shape(side))
+        if len(given) not in (1, 2) or given[0] != shape[0]:
+            _core.fail("SolveSide", given, shape[0])
 
 
 def require_counts(options: dict[str, Any], **least: int) -> None:

@@ -139,6 +139,29 @@ def test_jax(spelling):
     assert found == pytest.approx(float(slope), rel=1e-2)
 
 
+SETTINGS = ("out", "options", "session", "ranges", "batch_rank", "sum_batch")
+
+
+@pytest.mark.parametrize("name", [*SETTINGS, "accumulate", "backend", "value"])
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax"])
+def test_a_mapping_has_arrays_alone(library, name):
+    """Whatever their names are: those of settings are given as keywords."""
+    weights = np.arange(4.0)
+    convert = {"numpy": np.asarray}
+    if library == "torch":
+        torch = pytest.importorskip("torch")
+        convert["torch"] = lambda a: torch.tensor(a, requires_grad=True)
+    if library == "jax":
+        convert["jax"] = pytest.importorskip("jax").numpy.asarray
+    arrays = {"x": X, "y": Y, name: weights}
+    arrays = {key: convert[library](value) for key, value in arrays.items()}
+    found = tilefold.reduce(f"sum_j |x_i - y_j|² {name}_j", arrays)
+    expected = ((X[:, None] - Y) ** 2).sum(-1) @ weights
+    close(found.detach() if library == "torch" else found, expected)
+    pair = tilefold.kernel(f"|x_i - y_j|² {name}_j", arrays).sum(1)
+    close(pair.detach() if library == "torch" else pair, expected)
+
+
 CALLS = {
     "a call": tilefold.compile(TEXT),
     "a kernel": lambda *a, **k: tilefold.kernel(PAIR, *a, **k),

@@ -252,3 +252,16 @@ def test_graphs_of_iterations_do_not_grow(monkeypatch):
         with pytest.warns(tilefold.ConvergenceWarning):
             K.solve(B[:90], ridge=1e-9, rtol=1e-15, maxiter=12, method=method)
         assert max(sizes[13:]) <= max(sizes[:13])
+
+
+def test_solutions_are_numbers_of_the_wider_dtype():
+    """Of truths, and of float32 beside float64, as in memory."""
+    labels = np.array([0, 1, 0, 1])
+    b = np.array([1.0, 2.0, 1.0, 2.0])
+    for text, x in (("x_i == x_j", labels), ("exp(-|x_i - x_j|)", X[:4])):
+        x = x.astype(np.float32) if x.ndim == 2 else x
+        expected = tilefold.kernel(text, x=x).solve(b, 0.5)
+        lazy = tilefold.dask.kernel(text, x=da.from_array(x, chunks=2))
+        found = lazy.solve(b, 0.5).compute()
+        assert found.dtype == expected.dtype
+        np.testing.assert_allclose(found, expected, rtol=1e-5)

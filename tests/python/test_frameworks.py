@@ -47,10 +47,13 @@ def test_who_records_is_who_holds_a_tensor_that_requires_grad():
 
 def test_a_call_goes_to_the_framework_that_records(monkeypatch):
     said = []
-    monkeypatch.setattr(tilefold.torch, "call", lambda _, **k: said.append(k))
+    monkeypatch.setattr(tilefold.torch, "call", lambda _, *k: said.append(k))
     leaf = torch.ones(3, requires_grad=True)
     tilefold.reduce("sum_j x_j", x=leaf)
-    assert said == [{"x": leaf}]
+    tilefold.reduce("sum_j x_j", {"x": leaf}, out=None, batch_rank=0)
+    assert said == [({"x": leaf}, {}), ({"x": leaf}, {"batch_rank": 0})]
+    with pytest.raises(tilefold.ArgumentError, match="out="):
+        tilefold.reduce("sum_j x_j", x=leaf, accumulate=True)
 
 
 def test_a_gradient_that_no_framework_records_is_refused(monkeypatch):

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["call", "reduce"]
 
-_SETTINGS = ("options", "ranges", "batch_rank", "sum_batch", "backend")
-
 
 def reduce(
     formula: str | _core.Formula,
@@ -100,13 +98,17 @@ def reduce(
     return _evaluate(formula, given, settings)
 
 
-def call(formula: _core.Formula, /, **arguments: Any) -> Any:
-    """`formula(**arguments)`, where some of them are JAX's arrays."""
-    settings = {
-        name: arguments.pop(name) for name in _SETTINGS if name in arguments
-    }
+def call(
+    formula: _core.Formula, arguments: dict[str, Any], settings: dict[str, Any]
+) -> Any:
+    """`formula(arguments, **settings)`, of some arrays of JAX.
+
+    `backend` is an argument of no other library.
+    """
+    if isinstance(arguments.get("backend"), str):
+        settings["backend"] = arguments.pop("backend")
     text, steps, own = formula.__reduce__()[1]
-    session = arguments.pop("session", None) or own
+    session = settings.pop("session", None) or own
     given = settings.get("options")
     watched = given is not None and not _WATCHED.isdisjoint(
         dict(_options(given))

@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 from jax import dtypes, lax
 
+from tilefold import _core
 from tilefold.jax.call_text import Call, call_of
 from tilefold.jax.tiled import pair_values
 from tilefold.jax.types import is_float
@@ -32,6 +33,8 @@ _SUFFIXES = {0: ("",), 1: ("_i",), 2: ("_j",), 3: ("_i", "_j")}
 
 def elements(pair: PairTerm, query: str, i: Any, j: Any) -> Any:
     """What `PairTerm.evaluate` gives, traced."""
+    if pair.settings.get("ranges") is not None:
+        _core.fail("RangesOfElements")
     if pair.is_complex:
         real, imaginary = (elements(part, query, i, j) for part in pair.parts())
         return lax.complex(real, imaginary)

@@ -23,7 +23,12 @@ from tilefold.jax.lowering import SOLVE_TARGET
 from tilefold.pair_term import PairTerm
 from tilefold.roles import Role, bare
 from tilefold.slices import I, J
-from tilefold.solve import LogdetInfo, SolveInfo
+from tilefold.solve import (
+    LogdetInfo,
+    SolveInfo,
+    require_counts,
+    require_system,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,8 +46,7 @@ def solve(
     """What `tilefold.solve.solve` gives, traced."""
     pair = kernel._pair
     _check(options)
-    if pair.points[0] != pair.points[1]:
-        _core.fail("SolveNotSquare", kernel.shape)
+    require_system(kernel, [side])
     if pair.is_complex:
         return _of_hermitian(kernel, side, ridge, options)
     if jnp.iscomplexobj(side):
@@ -52,17 +56,14 @@ def solve(
     arguments = {key: _array(value) for key, value in pair.arguments.items()}
 
     def multiplied(vector: Any) -> Any:
-        found = call_formula(
-            product, **{**arguments, name: vector}, **pair.settings
-        )
+        found = times(vector)
         return found.astype(vector.dtype) + ridge_of * vector
 
-    dtype = jax.eval_shape(
-        lambda v: call_formula(
-            product, **{**arguments, name: v}, **pair.settings
-        ),
-        jnp.asarray(side),
-    ).dtype
+    def times(vector: Any) -> Any:
+        given = {**arguments, name: vector}
+        return call_formula(product, given, dict(pair.settings))
+
+    dtype = jax.eval_shape(times, jnp.asarray(side)).dtype
     b = jnp.asarray(side, dtype)
     ridge_of = jnp.asarray(ridge, dtype)
     native = _solver(pair, product, arguments, name, ridge_of, options)
@@ -109,10 +110,8 @@ def _of_hermitian(
     """
     pair = kernel._upright()
     formula = pair.formula
-    if formula._reads_index(I) or formula._reads_index(J) or pair.batch:
-        _refuse("index symbols or batches")
-    if pair.settings.get("ranges") is not None:
-        _refuse("ranges")
+    if formula._reads_index(I) or formula._reads_index(J):
+        _refuse("index symbols")
     points = pair.points[0]
     arguments = {}
     for key, value in pair.arguments.items():
@@ -234,7 +233,10 @@ def inv_quad_logdet(
     options: dict[str, Any] | None,
 ) -> tuple[Any, Any, Any, str]:
     """What `tilefold.solve.inv_quad_logdet` gives, traced."""
-    dtype = jnp.zeros((), kernel._pair.library_dtype()).real.dtype
+    own = kernel._pair.library_dtype()
+    if not jnp.issubdtype(own, jnp.inexact):  # the matrix is of whole numbers
+        own = jnp.result_type(float)
+    dtype = jnp.zeros((), own).real.dtype
     columns, value = jnp.zeros((), dtype), jnp.zeros((), dtype)
     info = None
     if options is not None:
@@ -249,18 +251,22 @@ def _logdet(
     kernel: Kernel, ridge: Any, options: dict[str, Any]
 ) -> tuple[Any, LogdetInfo]:
     """Of a factor, or of many points an estimate; and how it went."""
+    require_system(kernel)
+    require_counts(options, probes=2, maxiter=1)
     points = kernel.shape[-1]
     if points > MOST_FACTORED:
-        if kernel._pair.is_complex or kernel._pair.batch:
+        if kernel._pair.is_complex:
             _core.fail(
                 "BadOption",
                 "logdet",
-                f"of {points} points of complex values or with a batch, in a "
-                "function that JAX traces",
+                f"of {points} points of complex values, in a function that JAX "
+                "traces",
                 f"take at most {MOST_FACTORED} points, or call it outside",
             )
         return estimated(kernel, ridge, options, solve)
     dense = kernel.dense()
+    if not jnp.issubdtype(dense.dtype, jnp.inexact):
+        dense = dense.astype(float)
     matrix = dense + ridge * jnp.eye(points, dtype=dense.dtype)
     diagonal = jnp.diagonal(jnp.linalg.cholesky(matrix)).real
     return 2 * jnp.log(diagonal).sum(), LogdetInfo(0.0, 0, 0, 0)

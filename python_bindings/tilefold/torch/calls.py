@@ -11,28 +11,24 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from tilefold import _core
-from tilefold.frameworks import leave_graph
+from tilefold.frameworks import CALL_SETTINGS, leave_graph
 from tilefold.roles import Role, bare
 from tilefold.torch.evaluate import (
     as_tensors,
     evaluate,
     is_watched,
 )
-from tilefold.torch.records import SETTINGS, Record, array_like, spec_of
+from tilefold.torch.records import Record, array_like, spec_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def call(formula: Any, /, **arguments: Any) -> Any:
-    """`formula(**arguments)`, recorded."""
-    settings: dict[str, Any] = {}
-    sum_batch = None
-    if not _NO_ARRAYS.isdisjoint(arguments):
-        sum_batch = arguments.pop("sum_batch", None)
-        settings = {
-            name: arguments.pop(name) for name in SETTINGS if name in arguments
-        }
+def call(
+    formula: Any, arguments: dict[str, Any], settings: dict[str, Any]
+) -> Any:
+    """`formula(arguments, **settings)`, recorded."""
+    sum_batch = settings.pop("sum_batch", None)
     record, values = Record.of(formula, arguments, settings)
     if sum_batch is not None:
         checked = {**settings, "sum_batch": sum_batch}
@@ -43,9 +39,6 @@ def call(formula: Any, /, **arguments: Any) -> Any:
         with torch.no_grad():
             formula._check_call(record.arguments(seen), checked)
     return _given(evaluate(record, values), sum_batch)
-
-
-_NO_ARRAYS = frozenset((*SETTINGS, "sum_batch"))
 
 
 def _given(results: Sequence[Any], sum_batch: Any) -> Any:
@@ -60,50 +53,44 @@ def _given(results: Sequence[Any], sum_batch: Any) -> Any:
 
 def compiled(formula: Any, /, *mapping: Any, **keywords: Any) -> Any:
     """A call under `torch.compile`: Dynamo looks into this function."""
-    if mapping:
-        keywords = {**mapping[0], **keywords}
-    sum_batch = keywords.get("sum_batch")
+    settings = {k: keywords[k] for k in keywords if k in CALL_SETTINGS}
+    given = list(mapping[0].items()) if mapping else []
+    given += [(k, keywords[k]) for k in keywords if k not in CALL_SETTINGS]
     for name in ("session", "out", "accumulate"):
-        if keywords.get(name) is not None and keywords[name] is not False:
+        if settings.get(name) is not None and settings[name] is not False:
             leave_graph(
                 f"{name}= is in a call that torch.compile reads",
                 "leave it out, or call it outside of the function",
             )
-            return _outside(formula, keywords)
-    names = [name for name in keywords if name not in _NO_VALUES]
+            return _outside(formula, mapping, keywords)
     roles = tuple(
-        [
-            keywords[name].axes if isinstance(keywords[name], Role) else None
-            for name in names
-        ]
+        [value.axes if isinstance(value, Role) else None for _, value in given]
     )
-    values = as_tensors([bare(keywords[name]) for name in names])
-    batch_rank = keywords.get("batch_rank")
+    values = as_tensors([bare(value) for _, value in given])
+    sum_batch = settings.get("sum_batch")
+    batch_rank = settings.get("batch_rank")
     if not _are_batches(sum_batch, values, batch_rank):
         leave_graph(
             f"sum_batch names {sum_batch}, which is no batch dimension",
             "batch dimensions are the leading ones, counted from 0",
         )
-        return _outside(formula, keywords)
+        return _outside(formula, mapping, keywords)
     spec = spec_of(
         formula,
-        tuple(names),
+        tuple([name for name, _ in given]),
         roles,
-        keywords.get("options"),
+        settings.get("options"),
         batch_rank,
-        ranges=keywords.get("ranges"),
+        ranges=settings.get("ranges"),
     )
     return _given(torch.ops.tilefold.call(spec, values), sum_batch)
 
 
-_NO_VALUES = (*SETTINGS, "sum_batch", "out", "accumulate")
-
-
-def _outside(formula: Any, keywords: dict[str, Any]) -> Any:
+def _outside(formula: Any, mapping: Any, keywords: dict[str, Any]) -> Any:
     """The call, of which Dynamo sees nothing."""
     if isinstance(formula, str):
         formula = _core.compile(formula)
-    return formula(keywords)
+    return formula(*mapping, **keywords)
 
 
 # What torch._dynamo.disable sets, which is slow to import.

@@ -24,9 +24,6 @@ from tilefold.roles import Role, bare
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-# Keywords of a call that are no arrays, and that derivatives take, too.
-SETTINGS = ("session", "options", "ranges", "batch_rank")
-
 
 class _Kept:
     """What was made of a formula: derivatives, and texts of its calls."""
@@ -241,13 +238,17 @@ def spec_of(
     """
     if isinstance(formula, str):
         formula = _core.compile(formula)  # refuses what is none
-    names = [formula._axes_of(name)[0] for name in names]
+    known = [formula._axes_of(name)[0] for name in names]
+    for at, name in enumerate(known):
+        if name in known[:at]:
+            first = names[known.index(name)]
+            _core.fail("DuplicateArgument", name, first, names[at])
     text, derivation, session = formula.__reduce__()[1]
     return json.dumps(
         {
             "formula": text,
             "derivation": derivation,
-            "names": names,
+            "names": known,
             "roles": roles,
             "batch_rank": batch_rank,
             "options": {**_of_session(session), **_written(options)},

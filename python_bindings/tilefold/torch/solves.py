@@ -17,11 +17,15 @@ import numpy as np
 import torch
 from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 
-from tilefold import _core
 from tilefold.errors import ConvergenceWarning
 from tilefold.kernel_matrix import Kernel
 from tilefold.pair_term import PairTerm
-from tilefold.solve import LogdetInfo, SolveInfo, log_determinant
+from tilefold.solve import (
+    LogdetInfo,
+    SolveInfo,
+    log_determinant,
+    require_system,
+)
 from tilefold.solve import solve as solve_without_record
 from tilefold.torch.elements import dense, gradients_of, moved_along
 from tilefold.torch.evaluate import evaluate, is_watched
@@ -117,7 +121,7 @@ class System(Record):
         )
         values = [*values, *last]
         if is_watched(values):
-            _check(kernel, last[:-1])
+            require_system(kernel, last[:-1])
         else:
             found.heard = []
         return found, values
@@ -397,21 +401,6 @@ class LogDeterminant(System):
         self.kernel(stand_ins)
         number = ("", 0, "float64", -1)
         return [number, number, ("", 0, "int64", 3)]
-
-
-def _check(kernel: Kernel, sides: Sequence[Any]) -> None:
-    """Fails as a system does, of whose tensors only the shapes are known."""
-    shape = kernel.shape
-    if kernel._pair.components is not None:
-        _core.fail("SolveVectors", shape)
-    if len(shape) > 2:
-        _core.fail("SolveBatches", shape)
-    if shape[0] != shape[1]:
-        _core.fail("SolveNotSquare", shape)
-    for side in sides:
-        given = tuple(side.shape if hasattr(side, "shape") else np.shape(side))
-        if len(given) not in (1, 2) or given[0] != shape[0]:
-            _core.fail("SolveSide", given, shape[0])
 
 
 def _of_none(

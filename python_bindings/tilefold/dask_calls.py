@@ -16,9 +16,10 @@ from dask.graph_manipulation import bind
 
 from tilefold import _core
 from tilefold.dask_plan import FIRST, Plan, described, mapped, zeros_like
+from tilefold.namespaces import complex_of
 from tilefold.result_types import axes_of
 from tilefold.roles import Role
-from tilefold.steps import complex_of, steps_of
+from tilefold.steps import steps_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "arrays_in",
+    "beside",
+    "complex_of",
     "dtype_name",
     "namespace_of",
     "of_library",
@@ -87,6 +89,43 @@ def swapped(array: Any, first: int, second: int) -> Any:
     axes = list(range(array.ndim))
     axes[first], axes[second] = axes[second], axes[first]
     return namespace_of(array).permute_dims(array, tuple(axes))
+
+
+def complex_of(real: Any, imaginary: Any) -> Any:
+    """A complex array of its parts, in their library.
+
+    A sum with 1j times the imaginary part would make NaN of infinite ones.
+    """
+    if type(real).__module__ == "torch":
+        import torch
+
+        return torch.complex(real, imaginary)
+    if not hasattr(real, "astype"):  # of a library that has but the standard
+        return real + 1j * imaginary
+    like = np.asarray(real) if isinstance(real, np.generic) else real
+    joined = like.astype(np.result_type(real.dtype, np.complex64))
+    joined.imag = imaginary
+    return joined[()]
+
+
+def beside(array: Any, numbers: Any) -> Any:
+    """Real numbers of NumPy for arithmetic with an array, in its library.
+
+    They have the width of its elements, so that those of results have it, too.
+    """
+    name = dtype_name(array.dtype)
+    name = {"complex64": "float32", "complex128": "float64"}.get(name, name)
+    if name not in ("float32", "float64"):
+        name = "float64"
+    numbers = np.asarray(numbers, name)
+    if of_library([array]) is None:  # NumPy's, or Dask's
+        return numbers
+    library = namespace_of(array)
+    if library.__name__.startswith("jax"):  # where tracers are on no device
+        return library.asarray(numbers)
+    return library.asarray(
+        numbers, dtype=getattr(library, name), device=array.device
+    )
 
 
 def taken(array: Any, numbers: Any, axis: int) -> Any:

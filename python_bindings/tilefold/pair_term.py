@@ -19,7 +19,8 @@ from tilefold.frameworks import (
     unrecorded,
     with_few_points,
 )
-from tilefold.namespaces import namespace_of, of_library
+from tilefold.namespaces import complex_of, namespace_of, of_library
+from tilefold.roles import Role
 from tilefold.slices import of_batch, of_every_batch, selected
 
 if TYPE_CHECKING:
@@ -63,6 +64,9 @@ class PairTerm:
     ) -> PairTerm:
         """One whose N, M and D are those of its matrix, not of its parts."""
         pair = cls(formula, arguments, settings)
+        if Role in map(type, arguments.values()):
+            formula, arguments = pair._subscripted()
+            pair = cls(formula, arguments, settings)
         seen, _ = with_few_points(formula, arguments, settings)
         with _looking_at(seen):
             points, text = formula._own_sizes(seen, settings)
@@ -73,6 +77,35 @@ class PairTerm:
         return cls(
             pair.compiled(text) if text else formula, arguments, settings
         )
+
+    def _subscripted(self) -> tuple[_core.Formula, dict[str, Any]]:
+        """The formula with subscripts for what `Vi` and `Vj` have declared.
+
+        Axes that are said beside the text would not follow where it is
+        transposed, or joined with another.
+        """
+        formula, arguments = self.formula, dict(self.arguments)
+        declared = {
+            name: value.axes
+            for name, value in arguments.items()
+            if type(value) is Role and value.axes in _AXES
+        }
+        own = {name: formula._axes_of(name)[1] for name in declared}
+        if any(own[name] + axes == 3 for name, axes in declared.items()):
+            # Without subscripts x is read on i and y on j, unless declared.
+            formula = self.compiled(formula._transpose())
+            own = {name: 3 - axes if axes else 0 for name, axes in own.items()}
+        renamed = {
+            name: f"{name}_{_AXES[axes]}"
+            for name, axes in declared.items()
+            if own[name] == 0
+        }
+        for name, axes in declared.items():
+            if own[name] in (0, axes):
+                arguments[name] = arguments[name].value
+        around = self.compiled("operand")
+        text = around._substitute([("operand", formula, renamed)])
+        return self.compiled(text), arguments
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -159,7 +192,7 @@ class PairTerm:
         real, imaginary = (
             part.formula._evaluate(*rest) for part in self.parts()
         )
-        return real + 1j * imaginary
+        return complex_of(real, imaginary)
 
     def parts(self) -> tuple[PairTerm, PairTerm]:
         """The real and the imaginary part of a complex pair term."""

@@ -11,12 +11,12 @@ from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from tilefold import _core
+from tilefold.namespaces import complex_of
 from tilefold.steps import (
     Like,
     Result,
     Step,
     as_type,
-    complex_of,
     numbers,
     of_shape,
     steps_of,

@@ -35,7 +35,6 @@ __all__ = [
     "Result",
     "Step",
     "as_type",
-    "complex_of",
     "numbers",
     "of_shape",
     "steps_of",
@@ -141,17 +140,6 @@ class Result(NamedTuple):
     dtype: str
     is_imaginary: bool  # of the one before
     like: Like | None
-
-
-def complex_of(real: Any, imaginary: Any) -> Any:
-    """A complex number of its parts, in their library."""
-    if type(real).__module__ == "torch":
-        import torch
-
-        return torch.complex(real, imaginary)
-    joined = np.empty(np.shape(real), np.result_type(real, np.complex64))
-    joined.real, joined.imag = real, imaginary
-    return joined[()]
 
 
 @dataclass(frozen=True)

@@ -214,3 +214,8 @@ def test_what_has_no_derivative_gives_zeros():
             return (numbers * x[:, :1].sum(1).mean()).sum()
 
         assert_same(jax.grad(total)(X), jax.grad(dense)(X))
+
+
+def test_integers_that_no_number_holds_are_refused():
+    with pytest.raises(tilefold.DTypeError, match=r"'s' holds an integer bey"):
+        tilefold.reduce("sum_j x_j*s", x=jnp.ones(3), s=10**400)

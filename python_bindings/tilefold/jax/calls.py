@@ -273,12 +273,17 @@ def _is_like_result(seeds: Mapping[str, str], name: str) -> bool:
     return False
 
 
+_LARGEST = 2**1024  # the least that no double holds
+
+
 def _operand(name: str, value: Any) -> Any:
     """A value as JAX takes it."""
     if isinstance(value, (jax.Array, np.ndarray, np.generic, float, complex)):
         return value
     if isinstance(value, (bool, int)):
         # As in any call, it is a number, unless float32 does not hold it.
+        if not -_LARGEST < value < _LARGEST:
+            _core.fail("UnsupportedDType", name, "an integer beyond 1.8e308")
         return float(value) if float(np.float32(value)) == value else value
     if jax.export.is_symbolic_dim(value):
         return jnp.asarray(value)

@@ -49,7 +49,9 @@ def plus_plus(
     potential = least @ weights
     for place in range(1, count):
         drawn = random.uniform(size=trials) * potential
-        candidates = np.searchsorted(np.cumsum(weights * least), drawn)
+        candidates = np.searchsorted(
+            np.cumsum(weights * least, dtype=np.float64), drawn
+        )
         candidates = np.minimum(candidates, len(points) - 1)
         potentials = metric.reduce(
             f"sum_i(min(of_least_i, {cost})*of_weight_i)",

@@ -335,6 +335,8 @@ class Kernel(
     def add_diag(self, values: ArrayLike) -> Kernel:
         """Adds a diagonal: ``K + diag(values)``, still lazy.
 
+        With ``ranges`` it is added where the pair (k, k) is met.
+
         Parameters
         ----------
         values : float or array

@@ -71,6 +71,17 @@ def _quotient(a: Value, operation: str, b: Value) -> Value:
     return _binary(a, operation, b)
 
 
+def _truncated_remainder(a: Value, b: Value) -> Value:
+    """The remainder that has the sign of the dividend; `mod` has the other's.
+
+    `mod` is exact, which a - b*trunc(a/b) is not near multiples. Choices have
+    one type, and a negative is no uint64: so both of them are negatives.
+    """
+    below, above = "-mod(-{0}, abs({1}))", "-(-mod({0}, abs({1})))"
+    form = f"where({{0}} < 0, {below}, {above})"
+    return a.made(form, [a, b], max(a.rank, b.rank))
+
+
 def _function(name: str) -> Callable[..., Value]:
     def call(*operands: Value) -> Value:
         form = ", ".join(f"{{{k}}}" for k in range(len(operands)))
@@ -87,6 +98,49 @@ def _operator(operation: str, make: Any = _binary) -> Callable[..., Value]:
 def _template(text: str) -> Callable[..., Value]:
     """`{0}` is the operand."""
     return lambda a: a.made(text, [a], a.rank)
+
+
+def _form(text: str) -> Callable[..., Value]:
+    """`{0}` and `{1}` are the operands."""
+    return lambda a, b: a.made(text, [a, b], max(a.rank, b.rank))
+
+
+def _but_for_nan(name: str) -> Callable[..., Value]:
+    """The other operand where one is NaN."""
+    both = f"{name}({{0}}, {{1}})"
+    return _form(
+        f"where({{0}} != {{0}}, {{1}}, where({{1}} != {{1}}, {{0}}, {both}))"
+    )
+
+
+_ARCTANH = "(log1p({0}) - log1p(-{0}))/2"
+# From here on 1 is lost beside a square, which would overflow further on.
+_LARGE = "1e8"
+
+
+def _arcsinh(a: Value) -> Value:
+    """log(|a| + √(a² + 1)) with a's sign.
+
+    Near 0 by the inverse of tanh, which is exact there and has a derivative
+    at 0.
+    """
+    m = f"min(abs({{0}}), {_LARGE})"
+    c = "max(min({0}, 1), -1)"  # what is not chosen must be finite, too
+    near = _ARCTANH.format(f"{c}/sqrt(1 + {c}*{c})")
+    middle = f"log({m} + sqrt(1 + {m}*{m}))"
+    far = f"log(max(abs({{0}}), {_LARGE})) + log(2)"
+    beyond = f"sign({{0}})*where(abs({{0}}) > {_LARGE}, {far}, {middle})"
+    form = f"where(abs({{0}}) < 0.5, {near}, {beyond})"
+    return a.made(form, [a], a.rank)
+
+
+def _arccosh(a: Value) -> Value:
+    """log(a + √(a² - 1)), exact near 1; NaN below."""
+    t = f"(min({{0}}, {_LARGE}) - 1)"
+    near = f"log1p({t} + sqrt({t}*({t} + 2)))"
+    far = f"log(max({{0}}, {_LARGE})) + log(2)"
+    form = f"where({{0}} < 1, nan, where({{0}} > {_LARGE}, {far}, {near}))"
+    return a.made(form, [a], a.rank)
 
 
 def _method(name: str) -> Callable[..., Value]:
@@ -125,7 +179,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
             "absolute": "abs", "fabs": "abs", "rint": "round",
             "arcsin": "asin", "arccos": "acos", "arctan": "atan",
             "arctan2": "atan2", "minimum": "min", "maximum": "max",
-            "fmod": "mod", "remainder": "mod", "mod": "mod",
+            "remainder": "mod", "mod": "mod",
             "expit": "sigmoid", "conjugate": "conj", "trunc": "trunc",
             "fix": "trunc", "gammaln": "lgamma", "psi": "digamma",
         }.items()
@@ -153,11 +207,28 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "pow": _operator("^", _power),
     "power": _operator("^", _power),
     "float_power": _operator("^", _power),
+    "fmod": _truncated_remainder,
     "neg": _template("(-{0})"),
     "negative": _template("(-{0})"),
     "positive": _template("{0}"),
     "square": _template("({0}*{0})"),
     "reciprocal": _template("inv({0})"),
+    "arcsinh": _arcsinh,
+    "asinh": _arcsinh,
+    "arccosh": _arccosh,
+    "acosh": _arccosh,
+    "arctanh": _template(_ARCTANH),
+    "atanh": _template(_ARCTANH),
+    "deg2rad": _template("({0}*(pi/180))"),
+    "radians": _template("({0}*(pi/180))"),
+    "rad2deg": _template("({0}*(180/pi))"),
+    "degrees": _template("({0}*(180/pi))"),
+    "isnan": _template("({0} != {0})"),
+    "isinf": _template("(abs({0}) == inf)"),
+    "isfinite": _template("(abs({0}) < inf)"),
+    "fmax": _but_for_nan("max"),
+    "fmin": _but_for_nan("min"),
+    "logical_xor": _form("(({0} != 0) != ({1} != 0))"),
     "logical_not": _template("(not {0})"),
     "invert": _template("(not {0})"),
     **dict.fromkeys(CLAMPS, _clamp),

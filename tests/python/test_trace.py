@@ -48,6 +48,63 @@ def test_a_function_of_points_is_a_kernel(name):
     np.testing.assert_allclose(kernel.dense(), wanted, rtol=1e-12)
 
 
+VALUES = np.array(
+    [
+        0,
+        -0.0,
+        1e-9,
+        0.3,
+        -0.7,
+        1,
+        -1,
+        1.5,
+        1e7,
+        -1e9,
+        1e30,
+        np.inf,
+        -np.inf,
+        np.nan,
+    ]
+)
+OF_ONE = (
+    *("arcsinh", "arccosh", "arctanh", "deg2rad", "radians", "rad2deg"),
+    *("degrees", "isnan", "isinf", "isfinite", "fabs", "trunc"),
+)
+OF_TWO = ("fmax", "fmin", "logical_xor", "fmod", "maximum", "arctan2")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", [*OF_ONE, *OF_TWO])
+def test_functions_of_special_values(name, dtype):
+    function, values = getattr(np, name), VALUES.astype(dtype)
+    x, y = (tilefold.lazy(values, axis=axis) for axis in "ij")
+    with np.errstate(all="ignore"):
+        if name in OF_ONE:
+            found = function(x + 0 * tilefold.lazy(values[:1], axis="j"))
+            wanted = function(values[:, None])
+        else:
+            found, wanted = function(x, y), function(values[:, None], values)
+    limits = np.finfo(dtype)
+    np.testing.assert_allclose(
+        found.dense(), wanted, 16 * limits.eps, atol=limits.tiny
+    )
+
+
+@pytest.mark.parametrize("name", ["asinh", "acosh", "atanh"])
+def test_slopes_of_inverse_hyperbolic_functions(name):
+    """Also where one of the formula's branches is not chosen."""
+    values = {"asinh": [0.0, 1e-5, 0.5, -2.0, 1e10]}.get(name, [0.0, 0.3])
+    if name == "acosh":
+        values = [1.5, 3.0, 1e10]
+    x = torch.tensor(values, dtype=torch.float64, requires_grad=True)
+    zero = torch.zeros(1, dtype=torch.float64)
+    function = getattr(torch, name)
+    found = function(tilefold.kernel("x_i + y_j", x=x, y=zero)).sum(1).sum()
+    torch.testing.assert_close(
+        torch.autograd.grad(found, x), torch.autograd.grad(function(x).sum(), x)
+    )
+
+
 TORCH = {
     "gaussian": lambda x, y: torch.exp(-((x - y) ** 2).sum(-1) / 2),
     "functions": lambda x, y: torch.sigmoid(x @ y) + torch.relu(x[0] - y[0]),

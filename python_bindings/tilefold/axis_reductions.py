@@ -11,10 +11,18 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tilefold import _core
 from tilefold.expression import Expression, applied
-from tilefold.namespaces import namespace_of, reduced, reshaped, swapped
-from tilefold.roles import detached
+from tilefold.namespaces import (
+    beside,
+    namespace_of,
+    reduced,
+    reshaped,
+    swapped,
+)
+from tilefold.roles import Role, detached
 from tilefold.slices import is_integer
 
 if TYPE_CHECKING:
@@ -62,6 +70,10 @@ def reduced_over(
     if rest and name not in _AFTERWARDS:
         _core.fail("KernelPointAxes", name, kernel.shape, described(kernel))
     pair = kernel._pair
+    if name == "mean" and rest and _meets_some_pairs(kernel):
+        # Batches may meet different numbers of pairs.
+        total = reduced_over(kernel, "sum", axes, keepdims)
+        return total / beside(total, _counted(kernel, axes, keepdims))
     if name in _OF_CONDITIONS and pair.dtype != "bool":
         pair = applied("ne", (pair, 0), {})
     summed: Any = None
@@ -84,15 +96,23 @@ def spread_over(
     if ddof == 0:
         return result
     places = positions(kernel, name, axis)
-    count = math.prod(kernel.shape[place] for place in places)
-    ratio = count / (count - ddof) if count > ddof else float("nan")
-    return result * (ratio if name == "var" else ratio**0.5)
+    if not _meets_some_pairs(kernel):
+        count = math.prod(kernel.shape[place] for place in places)
+        ratio = count / (count - ddof) if count > ddof else float("nan")
+        return result * (ratio if name == "var" else ratio**0.5)
+    counts = _counted(kernel, places, keepdims)
+    left = np.where(counts > ddof, counts - ddof, np.nan)
+    ratios = counts / left if name == "var" else np.sqrt(counts / left)
+    return result * beside(result, ratios)
 
 
 def quantile_over(kernel: Any, q: Any, axis: Any, keepdims: bool) -> Any:
     """In one call for all levels."""
     several = getattr(q, "ndim", None) != 0 and hasattr(q, "__len__")
-    levels = [float(level) for level in q] if several else float(q)
+    levels = [float(level) for level in (q if several else [q])]
+    is_vector = len(levels) != 1
+    # Undeclared, they might be read as one of each point, or of each batch.
+    given = Role([levels], 0) if is_vector else levels[0]
     axes = positions(kernel, "quantile", axis)
     bits = sum(_bits(kernel, place) for place in axes)
     if not all(_bits(kernel, place) for place in axes):
@@ -102,9 +122,11 @@ def quantile_over(kernel: Any, q: Any, axis: Any, keepdims: bool) -> Any:
     pair = kernel._pair
     name = pair.formula._unused_name("q")
     formula = pair.around("quantile", bits, level=name)
-    result = formula({**pair.arguments, name: levels}, **pair.settings)
-    for place in range(result.ndim - 1, 0, -1) if several else ():
+    result = formula({**pair.arguments, name: given}, **pair.settings)
+    for place in range(result.ndim - 1, 0, -1) if is_vector else ():
         result = swapped(result, place, place - 1)
+    if several and not is_vector:
+        result = reshaped(result, (1, *result.shape))
     if not keepdims:
         return result
     shape = [1 if a in axes else n for a, n in enumerate(kernel.shape)]
@@ -214,6 +236,40 @@ def _kept(kernel: Any, result: Any, axes: Sequence[int]) -> Any:
     """The result with an axis of one where one was reduced."""
     shape = [1 if a in axes else n for a, n in enumerate(kernel.shape)]
     return reshaped(result, tuple(shape))
+
+
+# ---- pairs that are met -----------------------------------------------------
+
+
+def _meets_some_pairs(kernel: Any) -> bool:
+    return kernel._pair.settings.get("ranges") is not None
+
+
+def _counted(kernel: Any, places: Sequence[int], keepdims: bool) -> Any:
+    """How many values become one over these axes, of the pairs that are met.
+
+    An array that broadcasts with the result.
+    """
+    ranges = kernel._pair.settings["ranges"]
+    first = len(kernel._pair.batch)
+    bits = sum(_bits(kernel, place) for place in places)
+    kept = [
+        1 if place in places else kernel.shape[place]
+        for place in (first, first + 1)
+    ]
+    counts = ranges._counts(bits, math.prod(kept))
+    # The axes of the kernel, of one where they are reduced, or all counts are
+    # the same; and before them those that only the ranges have.
+    ends = [1] * (kernel.ndim - first - 2)
+    lacking = [1] * (first - len(ranges.batch))
+    counts = counts.reshape((*lacking, *ranges.batch, *kept, *ends))
+    for place in places:
+        if not _bits(kernel, place):
+            here = place - kernel.ndim
+            each = kernel.shape[place] // counts.shape[here]
+            counts = counts.sum(here, keepdims=True) * max(each, 1)
+    gone = tuple(place - kernel.ndim for place in places)
+    return counts if keepdims else counts.squeeze(gone)
 
 
 # ---- axes -------------------------------------------------------------------

@@ -96,14 +96,28 @@ def complex_of(real: Any, imaginary: Any) -> Any:
 
     A sum with 1j times the imaginary part would make NaN of infinite ones.
     """
-    if type(real).__module__ == "torch":
+    names = [dtype_name(part.dtype) for part in (real, imaginary)]
+    numbers = [name for name in names if name != "bfloat16"]
+    dtype = np.result_type(np.complex64, *numbers)
+    width = "float64" if dtype == np.complex128 else "float32"
+    own = type(real).__module__.partition(".")[0]
+    if own == "torch":
         import torch
 
-        return torch.complex(real, imaginary)
+        wide = getattr(torch, width)
+        return torch.complex(real.to(wide), imaginary.to(wide))
+    if own in ("jax", "jaxlib"):
+        from jax import dtypes, lax
+
+        kind = dtypes.canonicalize_dtype(width)
+        return lax.complex(real.astype(kind), imaginary.astype(kind))
     if not hasattr(real, "astype"):  # of a library that has but the standard
-        return real + 1j * imaginary
+        parts = (np.from_dlpack(part) for part in (real, imaginary))
+        return namespace_of(real).asarray(
+            complex_of(*parts), device=real.device
+        )
     like = np.asarray(real) if isinstance(real, np.generic) else real
-    joined = like.astype(np.result_type(real.dtype, np.complex64))
+    joined = like.astype(dtype)
     joined.imag = imaginary
     return joined[()]
 

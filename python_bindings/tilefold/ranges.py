@@ -232,6 +232,28 @@ class Ranges:
         ranges._known_digest = self._digest()
         return ranges
 
+    def _counts(self, reduced: int, points: int) -> Any:
+        """How many pairs there are for each point that is left, (..., points).
+
+        `reduced` are the bits of the axes that are not left; of both, the
+        numbers are those of whole batches, (...).
+        """
+        _, tiles, rows, counts, columns = self._lists.__reduce__()[1]
+        batch = np.repeat(np.repeat(np.arange(len(tiles)), tiles), counts)
+        upright = np.repeat(rows.reshape(-1, 2), counts, axis=0)
+        along = columns.reshape(-1, 2)
+        heights, widths = (ends[:, 1] - ends[:, 0] for ends in (upright, along))
+        if reduced == 3:
+            found = np.zeros(len(tiles), np.int64)
+            np.add.at(found, batch, heights * widths)
+            return found.reshape(self.batch)
+        spans, lengths = (along, heights) if reduced == 1 else (upright, widths)
+        # Sums of the steps at the ends of a span are its length within it.
+        steps = np.zeros((len(tiles), points + 1), np.int64)
+        np.add.at(steps, (batch, spans[:, 0]), lengths)
+        np.add.at(steps, (batch, spans[:, 1]), -lengths)
+        return steps.cumsum(1)[:, :-1].reshape(*self.batch, points)
+
     def _meets(self, i: Any, j: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Which parts of i have pairs with which of j, in some batch.
 

@@ -279,6 +279,45 @@ def test_other_refusals() -> None:
     np.testing.assert_allclose(found, z.conj() * w.sum())
 
 
+def test_infinite_parts_stay_apart() -> None:
+    """No part is multiplied by the other's unit."""
+    x, y = np.array([1.0, np.inf]), np.array([np.inf, 2.0])
+    kernel = tilefold.kernel("x_i + im*y_j", x=x, y=y)
+    dense = kernel.dense()
+    assert dense.dtype == np.complex128
+    np.testing.assert_array_equal(dense.real, [[1, 1], [np.inf, np.inf]])
+    np.testing.assert_array_equal(dense.imag, [[np.inf, 2], [np.inf, 2]])
+    for values in (kernel.diag(), kernel[[0, 1], [0, 1]]):
+        np.testing.assert_array_equal(values.real, [1, np.inf])
+        np.testing.assert_array_equal(values.imag, [np.inf, 2])
+    tensor = torch.tensor(x, requires_grad=True)
+    values = tilefold.kernel("x_i + im*y_j", x=tensor, y=torch.tensor(y))
+    torch.testing.assert_close(values.dense().detach(), torch.tensor(dense))
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "jax", "strict"])
+def test_infinite_parts_in_other_libraries(library: str) -> None:
+    """Also where the two parts are of different widths."""
+    if library == "strict":
+        make = pytest.importorskip("array_api_strict").asarray
+    elif library == "jax":
+        make = pytest.importorskip("jax.numpy").asarray
+    else:
+        make = {"numpy": np.asarray, "torch": torch.tensor}[library]
+    x, y = np.array([1, np.inf], "f4"), np.array([np.inf, 2], "f4")
+    kernel = tilefold.kernel("x_i + im*y_j", x=make(x), y=make(y))
+    dense = np.asarray(kernel.dense())
+    assert dense.dtype == np.complex64
+    np.testing.assert_array_equal(dense.real, [[1, 1], [np.inf, np.inf]])
+    np.testing.assert_array_equal(dense.imag, [[np.inf, 2], [np.inf, 2]])
+    whole = make(np.array([[3], [5]], np.int8))
+    mixed = tilefold.kernel("im*x_i[0] + y_j", x=whole, y=make(y))
+    dense = np.asarray(mixed.dense())
+    assert str(mixed.dtype).endswith(str(dense.dtype)) or library == "jax"
+    np.testing.assert_array_equal(dense.real, [[np.inf, 2], [np.inf, 2]])
+    np.testing.assert_array_equal(dense.imag, [[3, 3], [5, 5]])
+
+
 def test_an_argument_may_be_called_im() -> None:
     """As pi may."""
     found = tilefold.reduce("sum_j im*s_j*r_i", im=3.0, s=s, r=r)

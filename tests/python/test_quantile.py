@@ -95,6 +95,26 @@ def test_components_and_several_levels() -> None:
     np.testing.assert_allclose(result, wanted, 1e-12, 1e-14)
 
 
+@pytest.mark.parametrize("batch", [(), (2,), (3, 2)])
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+def test_levels_as_many_as_points_or_batches(batch, count: int) -> None:
+    """They are no numbers of points, and none of batches."""
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((*batch, 3, 2)).astype(np.float32)
+    y = rng.standard_normal((*batch, 4, 2)).astype(np.float32)
+    dense = x @ np.swapaxes(y, -1, -2)
+    levels = np.linspace(0.1, 1, count)
+    for library in (np.asarray, torch.tensor):
+        kernel = tilefold.kernel("x_i·y_j", x=library(x), y=library(y))
+        for axis in (-1, -2, (-2, -1)):
+            for keep in (False, True):
+                found = kernel.quantile(list(levels), axis, keepdims=keep)
+                wanted = np.quantile(dense, levels, axis, keepdims=keep)
+                assert tuple(found.shape) == wanted.shape
+                np.testing.assert_allclose(found, wanted, 1e-4, 1e-5)
+                assert np.asarray(found).dtype == np.float32
+
+
 def test_a_level_of_each_point_beside_whole_numbers() -> None:
     """Integers keep all their digits."""
     n = np.array([2**40 + 3, 2**40 + 1, 2**40 + 2], np.int64)

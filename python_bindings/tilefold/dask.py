@@ -25,6 +25,8 @@ from tilefold.reduction import Reduction
 
 require("dask")
 
+import dask.array as da
+
 from tilefold.dask_calls import results_of
 from tilefold.dask_plan import described
 
@@ -191,8 +193,11 @@ def grad(
         seed: Any = cotangent
         if np.ndim(seed) == 0:
             whole = reduce(formula, given, ranges=ranges)
-            numbers = np.asarray(seed, whole.dtype)
-            seed = np.broadcast_to(numbers, whole.shape)
+            # In the result's chunks: an array of NumPy would be in the graph,
+            # and of all its length.
+            seed = da.full(
+                whole.shape, seed, dtype=whole.dtype, chunks=whole.chunks
+            )
         given[name] = seed
     reduction = Reduction(
         derived, segment=segment, options=options, ranges=ranges

@@ -18,6 +18,7 @@ from tilefold import _core
 from tilefold.functions import BOUNDS, JOINS, POWERS
 from tilefold.pair_term import PairTerm
 from tilefold.quantization import Quantized
+from tilefold.result_types import axes_of
 from tilefold.roles import Role
 from tilefold.slices import is_integer, of_every_batch
 from tilefold.trace import Source, Tracer
@@ -83,8 +84,13 @@ class Expression(Tracer):
 def _merged(
     terms: Sequence[PairTerm],
 ) -> tuple[dict[str, Any], dict[int, dict[str, str]]]:
-    """The arguments of all, and the names that some have of each now."""
+    """The arguments of all, and the names that some have of each now.
+
+    An array is one argument of several terms where it has one name in them,
+    and is on some axis in all of them, or a parameter in all.
+    """
     arguments: dict[str, Any] = {}
+    on_axes: dict[str, bool] = {}
     renamed: dict[int, dict[str, str]] = {}
     shared: dict[tuple[int, bool], Any] = {}
     is_mixed = any(term.batch != terms[0].batch for term in terms)
@@ -99,9 +105,13 @@ def _merged(
             given = of_every_batch(term.formula, given, shared)
         for name, value in given.items():
             free, number = name, 2
-            while free in arguments and arguments[free] is not value:
+            is_on_axis = axes_of(term.formula, name, value) > 0
+            while free in arguments and (
+                arguments[free] is not value or on_axes[free] != is_on_axis
+            ):
                 free, number = f"{name}{number}", number + 1
             arguments[free] = value
+            on_axes[free] = is_on_axis
             if free != name:
                 names[name] = free
     return arguments, renamed

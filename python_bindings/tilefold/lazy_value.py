@@ -267,7 +267,7 @@ class Lazy(LazyReductions, Tracer):
     ) -> Any:
         """What PyTorch's functions ask for."""
         name = function.__name__.strip("_")
-        return cls.apply(name, args, of_torch(name, args, kwargs or {}))
+        return cls.apply(name, *of_torch(name, args, kwargs or {}))
 
     # ---- what it is ---------------------------------------------------------
 

@@ -80,20 +80,31 @@ def method_call(
 
 def of_torch(
     name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Keywords as NumPy has them, where PyTorch means something else."""
+) -> tuple[Sequence[Any], dict[str, Any]]:
+    """What is given as NumPy has it, where PyTorch means something else."""
     given = dict(kwargs)
     if name in ("max", "min") and (len(args) > 1 or "dim" in kwargs):
         _core.fail("TracedFunction", f"{name}(…, dim), which gives two tensors")
     if name == "median":
         _core.fail("TracedFunction", "median, the lower of two middle values,")
+    if name == "equal":  # np.equal asks of each pair
+        _core.fail(
+            "TracedFunction", "torch.equal, which is (K == L).all() here,"
+        )
     if name in _SPREADS:
+        # By place they are (K, unbiased) or (K, dim, unbiased, keepdim).
+        first, *rest = args
+        if rest and isinstance(rest[0], bool):
+            rest.insert(0, None)
+        places = ("dim", "unbiased", "keepdim")
+        given |= dict(zip(places, rest, strict=False))
+        args = (first, *rest[len(places) :])
         unbiased = given.pop("unbiased", None)
         correction = given.pop("correction", None)
         if correction is None:
             correction = 0 if unbiased is False else 1
         given["ddof"] = correction
-    return given
+    return args, given
 
 
 class LazyMatrix(Protocol):
@@ -187,7 +198,7 @@ class Operations(Operators):
                 "make the kernel in the function, of the tensors it is given",
             )
         name = function.__name__.strip("_")
-        return cls.apply(name, args, of_torch(name, args, kwargs or {}))
+        return cls.apply(name, *of_torch(name, args, kwargs or {}))
 
 
 def _kernels(values: Sequence[Any]) -> list[Any]:

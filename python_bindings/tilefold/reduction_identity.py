@@ -27,7 +27,16 @@ class ReductionIdentity:
     def _token(self) -> tuple[Any, ...]:
         """What it is told apart by."""
         options = repr(self.options) if self.options else ""
-        return (repr(self.formula), self.segment, options, self._pairs())
+        return (*self._spelled(), self.segment, options, self._pairs())
+
+    def _spelled(self) -> tuple[str, str]:
+        """What stands for the formula.
+
+        Its text names what it is differentiated by, but not the cotangent's
+        argument, nor whether the formula's own result comes first.
+        """
+        _, derivation, _ = self.formula.__reduce__()[1]
+        return repr(self.formula), repr(derivation)
 
     def _pairs(self) -> str:
         """What stands for the pairs that are met."""
@@ -50,5 +59,5 @@ class ReductionIdentity:
 
     def _monoid(self) -> str:
         """What stands for the formula, segment and pairs, in this version."""
-        formula = repr(self.formula)
-        return digest(_core.version, formula, self.segment, self._pairs())
+        formula = self._spelled()
+        return digest(_core.version, *formula, self.segment, self._pairs())

@@ -115,6 +115,57 @@ def test_add_diag(arrays, values):
     np.testing.assert_allclose((2 * shifted).T.dense(), 2 * wanted.T)
 
 
+EDGES = [0.0, -0.0, np.inf, -np.inf, np.nan, 0.1, -0.1, 2.5, -2.5, 1e-300]
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u8", "i4"])
+def test_remainders_with_the_sign_of_the_dividend(dtype):
+    """To the last bit: near multiples, too, where rounding would show."""
+    random = np.random.default_rng(3)
+    if dtype[0] == "f":
+        tenths = np.arange(-20, 21) * 0.1
+        a = np.concatenate([random.normal(0, 9, 99), tenths, EDGES])
+        b = np.concatenate([random.normal(size=9), EDGES, a[:9] * 1e-6])
+    else:
+        a, b = np.arange(-9 * (dtype[0] == "i"), 10), np.array([1, 3, 7])
+        b = b if dtype[0] == "u" else np.concatenate([b, -b])
+    a, b = a.astype(dtype), b.astype(dtype)
+    kernel = tilefold.kernel("min(x_i, y_j)", x=a, y=a)
+    dense = kernel.dense()
+    with np.errstate(invalid="ignore"):
+        for k, divisor in enumerate(b):
+            found = np.fmod(kernel, b[k : k + 1]).dense()
+            np.testing.assert_array_equal(found, np.fmod(dense, divisor))
+        floored = np.remainder(kernel, b[1:2]).dense()
+        np.testing.assert_array_equal(floored, np.remainder(dense, b[1]))
+
+
+def test_remainders_of_tensors_and_of_vectors():
+    x, y = torch.randn(2, 5, 3, dtype=torch.float64).requires_grad_()
+    divisor = torch.tensor(0.3, dtype=torch.float64, requires_grad=True)
+    kernel = tilefold.kernel("x_i - y_j", x=x, y=y)
+    dense = x[:, None] - y
+    found, wanted = (torch.fmod(k, divisor) for k in (kernel, dense))
+    torch.testing.assert_close(found.dense(), wanted, rtol=0, atol=0)
+    for by in (x, divisor):
+        (got,) = torch.autograd.grad(found.sum((0, 1)).sum(), by)
+        (want,) = torch.autograd.grad(wanted.sum(), by, retain_graph=True)
+        torch.testing.assert_close(got, want)
+
+
+def test_an_array_that_one_names_as_points_and_one_as_a_parameter(arrays):
+    """One object under one name, which is no one argument."""
+    x, y = arrays["x"], arrays["y"]
+    points = tilefold.kernel("x_i·y_j", x=x, y=y)
+    table = tilefold.kernel("(x @ y_j)[2]*z_i", x=x, y=y, z=x[:, 0])
+    wanted = points.dense() - table.dense()
+    np.testing.assert_allclose((points - table).dense(), wanted)
+    np.testing.assert_allclose((table - points).dense(), -wanted)
+    square = tilefold.kernel("|x_i - x_j|", x=x)
+    both = square + tilefold.kernel("x_i·y_j", x=x, y=x)
+    assert "x2" not in repr(both)  # it is still one argument of points
+
+
 def test_gradients_go_through_combinations():
     points = torch.randn(5, 2, dtype=torch.float64, requires_grad=True)
     noise = torch.tensor(0.3, dtype=torch.float64, requires_grad=True)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -72,6 +74,21 @@ def test_values_and_shapes_are_those_in_memory(text, names):
         assert got.shape == np.shape(whole)
         computed = got.compute(scheduler="synchronous")
         np.testing.assert_allclose(computed, whole, 1e-9, 1e-12)
+
+
+@pytest.mark.parametrize("cotangent", [1.0, -2.5, np.float32(3)])
+def test_a_number_for_all_of_the_result_is_one_in_the_graph(cotangent):
+    """Not an array as long as the result is."""
+    formula = "sum_j exp(-(x_i - y_j)²)"
+    x, y = da.ones(200_000, chunks=50_000), da.ones(10, chunks=5)
+    found = tilefold.dask.grad(formula, "y", x=x, y=y, cotangent=cotangent)
+    assert len(pickle.dumps(found.dask)) < 40_000
+    x, y = np.array([0.0, 1.0, 3.0]), np.array([0.5, 2.0])
+    lazy = {"x": da.from_array(x, chunks=2), "y": da.from_array(y, chunks=1)}
+    found = tilefold.dask.grad(formula, "y", lazy, cotangent=cotangent)
+    slopes = 2 * (x[:, None] - y) * np.exp(-((x[:, None] - y) ** 2))
+    computed = found.compute(scheduler="synchronous")
+    np.testing.assert_allclose(computed, cotangent * slopes.sum(0))
 
 
 def test_a_gradient_keeps_the_chunks_of_its_argument():

@@ -133,6 +133,21 @@ def test_refusals(case):
         run()
 
 
+def test_all_values_have_one_name():
+    """As other arrays of Dask that are made alike."""
+
+    def dense(scale):
+        kernel = tilefold.kernel(KERNEL, x=lazy_points(), y=Y[:50], l=scale)
+        return kernel.dense()
+
+    one, again, other = dense(0.7), dense(0.7), dense(0.8)
+    assert one.name == again.name
+    assert one.name != other.name
+    held = tilefold.kernel(KERNEL, x=X, y=Y[:50], l=0.7).dense()
+    for got in dask.compute(one, again, scheduler="synchronous"):
+        np.testing.assert_array_equal(got, held)
+
+
 def test_importing_tilefold_imports_no_dask():
     code = "import sys, tilefold; assert 'dask' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -398,6 +398,10 @@ TORCH = {
     "spread": lambda k: torch.var(k, dim=1),
     "spread of all": lambda k: torch.std(k, dim=1, correction=0),
     "biased": lambda k: torch.var(k, dim=0, unbiased=False),
+    "biased by place": lambda k: torch.var(k, 0, False),
+    "unbiased by place": lambda k: torch.std(k, (0, 1), True),
+    "all by place": lambda k: torch.var(k, False),
+    "kept by place": lambda k: torch.std(k, 1, False, True),
     "largest": lambda k: torch.amax(k, dim=1),
     "log sum exp": lambda k: torch.logsumexp(k, 1, keepdim=True),
     "product": lambda k: torch.matmul(k, torch.tensor(V)),
@@ -428,6 +432,17 @@ def test_extremes_of_torch_that_give_two_tensors(name):
     kernel = tilefold.kernel(GAUSSIAN, x=torch.tensor(X), y=torch.tensor(Y))
     with pytest.raises(tilefold.ArgumentError, match="gives two tensors"):
         getattr(torch, name)(kernel, dim=1)
+
+
+def test_whether_tensors_are_equal_asks_all_pairs():
+    """`torch.eq` is of each pair, `torch.equal` would be one answer."""
+    x, y = torch.tensor(X), torch.tensor(Y)
+    kernel = tilefold.kernel(GAUSSIAN, x=x, y=y)
+    lazy = tilefold.lazy(x[:, 0], axis="i") * tilefold.lazy(y[:, 0], axis="j")
+    for value in (kernel, lazy):
+        with pytest.raises(tilefold.ArgumentError, match=r"\(K == L\).all\(\)"):
+            torch.equal(value, value)
+    assert torch.eq(kernel, kernel).all()
 
 
 # ---- what is refused --------------------------------------------------------

@@ -5,7 +5,7 @@ import pickle
 import re
 import subprocess
 import sys
-from itertools import pairwise
+from itertools import combinations, pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -365,6 +365,33 @@ def test_another_process_merges(tmp_path):
     assert np.array_equal(
         reduction.finalise(merged, x=X), reduction(arrays_of(text))
     )
+
+
+def test_gradients_are_told_apart():
+    """By the cotangent's name, and by whether the value comes first."""
+    formula = tilefold.compile("sum_j x_i*y_j")
+    derived = [
+        formula.grad("x"),
+        formula.grad("x", value=True),
+        formula.grad("x", cotangent="g"),
+        formula.grad("y"),
+    ]
+    reductions = [tilefold.Reduction(one) for one in (formula, *derived)]
+    for one, other in combinations(reductions, 2):
+        assert one != other
+        assert one.__dask_tokenize__() != other.__dask_tokenize__()
+    assert len(set(reductions)) == len(reductions)
+    again = tilefold.Reduction(tilefold.compile("sum_j x_i*y_j").grad("x"))
+    assert again == reductions[1] == pickle.loads(pickle.dumps(again))
+    arrays = {"x": np.ones(2), "y": np.ones(3), "grad": np.ones(2)}
+    states = [one.partial(arrays) for one in reductions[1:3]]
+    assert again.merge(states[0]).complete
+    for one in reductions[1:3]:
+        for mixed in (False, True):
+            with pytest.raises(tilefold.ArgumentError, match="formula"):
+                one.merge(*states, mixed=mixed)
+    with pytest.raises(tilefold.ArgumentError, match="formula"):
+        reductions[2].finalise(states[0], arrays)
 
 
 def test_a_reduction_is_a_value():

@@ -296,7 +296,7 @@ def _of_torch(name: str, args: Any, kwargs: Any) -> Any:
         found = function(*reversed(given))
     else:
         name = name.strip("_")
-        found = Kernel.apply(name, given, of_torch(name, given, named))
+        found = Kernel.apply(name, *of_torch(name, given, named))
     return found
 
 

@@ -157,13 +157,13 @@ using NamedResult = std::tuple<std::string, int, std::string, std::int64_t>;
 /// keeps, dtype, components or -1 of a scalar). Only dtypes and shapes of the
 /// arrays are read.
 std::vector<NamedResult> types_of_results(const FormulaHandle& handle,
-                                          nb::dict arguments,
-                                          nb::dict settings) {
+                                          nb::dict arguments, nb::dict settings,
+                                          bool chosen) {
     Call call;
     call.read(arguments.ptr(), settings.ptr());
     std::vector<NamedResult> results;
-    for (const ResultType& type :
-         result_types(formula_for(handle, call), call.arguments.views()))
+    for (const ResultType& type : result_types(formula_for(handle, call),
+                                               call.arguments.views(), chosen))
         results.emplace_back(type.like, int(type.axes),
                              numpy_name(type.dtype, type.is_complex),
                              type.components);
@@ -469,10 +469,11 @@ void bind_pair_term(nb::class_<FormulaHandle>& formula) {
                      "dict[str, typing.Any], settings: "
                      "dict[str, typing.Any]) -> "
                      "tuple[tuple[int, ...], int, int, int, str]"))
-        .def("_result_types", &types_of_results,
+        .def("_result_types", &types_of_results, nb::arg("arguments"),
+             nb::arg("settings"), nb::arg("chosen") = false,
              nb::sig("def _result_types(self, arguments: "
                      "dict[str, typing.Any], settings: "
-                     "dict[str, typing.Any]) -> "
+                     "dict[str, typing.Any], chosen: bool = False) -> "
                      "list[tuple[str, int, str, int]]"))
         .def("_pairs", &count_pairs,
              nb::sig("def _pairs(self, arguments: "

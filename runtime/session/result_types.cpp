@@ -45,10 +45,12 @@ std::vector<ResultType> types_of(const SweepPrograms& programs) {
 } // namespace
 
 std::vector<ResultType> result_types(const Formula& formula,
-                                     std::span<const NamedView> arguments) {
+                                     std::span<const NamedView> arguments,
+                                     bool chosen) {
     const detail::FormulaState& state = Inspection::of(formula);
     const ParsedFormula& parsed = *state.parsed;
-    const auto [types, mode, purpose] = compilable(state, arguments, {});
+    const auto [types, all, purpose] = compilable(state, arguments, {});
+    const Mode mode = chosen ? Mode::Chosen : all;
     if (needs_sweeps(parsed.tree(), parsed.derivation(), types, mode))
         return types_of(compile_sweeps(parsed.tree(), parsed.derivation(),
                                        types, mode, purpose));

@@ -20,8 +20,10 @@ struct ResultType {
 };
 
 /// In the order of the results. Of the arguments only names, dtypes and shapes
-/// are read. Throws what Formula::bind would throw of them.
+/// are read. Throws what Formula::bind would throw of them. `chosen`: of a call
+/// with ranges, whose numbers of pairs are results of their own.
 std::vector<ResultType> result_types(const Formula& formula,
-                                     std::span<const NamedView> arguments);
+                                     std::span<const NamedView> arguments,
+                                     bool chosen = false);
 
 } // namespace tilefold

@@ -120,3 +120,27 @@ def test_means_of_components_over_batches():
     kernel = tilefold.kernel("x_i·y_j > 0", x=X, y=Y, ranges=ranges)
     found = kernel.mean()
     np.testing.assert_allclose(found, ((DENSE > 0) & mask).sum() / count)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["mean_j where(x_i·y_j > 0, 3, 1)", "var_j where(x_i·y_j > 0, j, 1)"],
+)
+def test_the_type_of_a_mean_is_told_where_a_framework_asks_first(text):
+    """By ranges it is a quotient of two numbers of each i."""
+    jax, torch = pytest.importorskip("jax"), pytest.importorskip("torch")
+    rng = np.random.default_rng(5)
+    points = [rng.random((4, 2), np.float32) for _ in "xy"]
+    ranges = tilefold.Ranges([0, 2, 4], [0, 2, 4], np.eye(2, dtype=bool))
+    formula = tilefold.compile(text)
+
+    def call(*arrays):
+        return formula(dict(zip("xy", arrays, strict=True)), ranges=ranges)
+
+    expected = call(*points)
+    compiled = torch.compile(call, fullgraph=True, backend="aot_eager")
+    found = compiled(*map(torch.from_numpy, points))
+    assert str(found.dtype).removeprefix("torch.") == str(expected.dtype)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    found = jax.jit(call)(*map(jax.numpy.asarray, points))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)

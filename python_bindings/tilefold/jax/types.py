@@ -79,7 +79,8 @@ def _results_of(
     """The same, once for all of them and for the width of JAX's types."""
     shapes = shapes[: len(call.names)]
     arguments, settings = stand_ins(call, shapes, types)
-    found = call.formula._result_types(arguments, settings)
+    chosen = call.said.ranges is not None
+    found = call.formula._result_types(arguments, settings, chosen)
     places = {
         name: Place(call.axes(k), shape)
         for k, (name, shape) in enumerate(zip(call.names, shapes, strict=True))

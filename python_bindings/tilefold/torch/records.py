@@ -189,7 +189,9 @@ class Record:
         """Of each result what `Formula._result_types` says."""
         return list(
             self.formula._result_types(
-                self.arguments(stand_ins), self.settings_of_few()
+                self.arguments(stand_ins),
+                self.settings_of_few(),
+                self.settings.get("ranges") is not None,
             )
         )
 

@@ -51,7 +51,10 @@ Oriented orient(const Graph& graph) {
         reduced != Axes::None && reduced != Axes::IJ && contains(reduced, all);
     result.single_column =
         turn.reduce_both || (reduced == Axes::None && all != Axes::IJ);
-    result.swapped = result.single_column ? all == Axes::J : reduced == Axes::I;
+    // What is reduced may be on no axis: its points are those of the reduction.
+    result.swapped = turn.reduce_both       ? reduced == Axes::J
+                     : result.single_column ? all == Axes::J
+                                            : reduced == Axes::I;
     turn.swap = result.swapped;
     result.graph = turned(graph, turn);
     return result;

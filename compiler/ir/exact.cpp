@@ -16,11 +16,24 @@ bool is_finer(const Graph& graph, DType dtype) {
     return dtype == DType::F64 && graph.real != DType::F64;
 }
 
-/// Whether the value is on an axis and more exact than the computing dtype.
+/// Of each value whether points decide it: it is on an axis, or made of what
+/// was reduced.
+std::vector<bool> values_of_points(const Graph& graph) {
+    std::vector<bool> found(graph.nodes.size());
+    for (ValueId id = 0; id < ValueId(graph.nodes.size()); ++id) {
+        const Node& node = graph[id];
+        found[id] = node.op == Op::Reduce || node.type.axes != Axes::None ||
+                    std::ranges::any_of(node.inputs(), [&](ValueId input) {
+                        return found[input];
+                    });
+    }
+    return found;
+}
+
+/// Whether the value is more exact than the computing dtype.
 bool is_exact(const Graph& graph, ValueId id) {
-    const Type& type = graph[id].type;
-    return type.axes != Axes::None &&
-           (type.dtype == DType::I64 || is_finer(graph, type.dtype));
+    const DType dtype = graph[id].type.dtype;
+    return dtype == DType::I64 || is_finer(graph, dtype);
 }
 
 bool takes_whole_numbers(const Node& node) {
@@ -42,7 +55,11 @@ bool reads_finer(const Graph& graph, const Node& node, bool is_read) {
 
 std::set<ValueId> exact_constants(const Graph& graph) {
     std::set<ValueId> exact;
+    const std::vector<bool> of_points = values_of_points(graph);
     std::vector<bool> is_read(graph.nodes.size()); ///< as F64, on an axis
+    const auto is_exact_point = [&](ValueId value) {
+        return of_points[value] && is_exact(graph, value);
+    };
     is_read[graph.result] = true;
     for (ValueId id = ValueId(graph.nodes.size()); id-- > 0;) {
         const Node& node = graph[id];
@@ -51,10 +68,9 @@ std::set<ValueId> exact_constants(const Graph& graph) {
         for (ValueId input : inputs)
             is_read[input] = is_read[input] || reads;
         const bool is_made =
-            node.op == Op::Reduce ? reads : is_read[id] && is_exact(graph, id);
+            node.op == Op::Reduce ? reads : is_read[id] && is_exact_point(id);
         if (is_made || takes_whole_numbers(node) ||
-            std::ranges::any_of(
-                inputs, [&](ValueId input) { return is_exact(graph, input); }))
+            std::ranges::any_of(inputs, is_exact_point))
             exact.insert(inputs.begin(), inputs.end());
     }
     return exact;

@@ -404,8 +404,14 @@ bool may_exceed_f64(const Graph& graph, ValueId id) {
     constexpr int furthest = 8; // what is deeper may be
     const std::function<bool(ValueId, int)> look = [&](ValueId at, int depth) {
         const Node& node = graph[at];
-        if (node.type.dtype != DType::I64 || node.op == Op::Reduce)
+        if (node.type.dtype != DType::I64)
             return false;
+        if (node.op == Op::Reduce) { // others count, or tell places
+            const auto result = row_of(Reduction(node.first)).result;
+            const bool is_made_of_terms = result == ReductionResult::Body ||
+                                          result == ReductionResult::Total;
+            return is_made_of_terms && look(node.operands[0], depth + 1);
+        }
         if (node.op == Op::Constant)
             return true;
         if (node.op == Op::Argument)

@@ -2,6 +2,7 @@
 #include "compiler/graphs.h"
 
 #include "compiler/build/composites.h"
+#include "compiler/cut_formula.h"
 #include "compiler/passes/passes.h"
 
 #include <utility>
@@ -32,9 +33,8 @@ FormulaGraphs graphs_of(const ast::Formula& formula,
                         std::span<const ArgumentType> arguments, Mode mode) {
     if (!needs_sweeps(formula, derivation, arguments, mode))
         return graph_of(formula, arguments, mode);
-    DerivedGraph derived =
-        build_derived(formula, arguments, derivation, pairs_of(mode));
-    Sweeps cut = tilefold::cut(derived.builder, derived.results);
+    auto [derived, cut] =
+        cut_formula(formula, derivation, arguments, pairs_of(mode));
     for (Sweep& sweep : cut.sweeps)
         sweep.graph = ir::simplify(lower_composites(sweep.graph));
     return {std::move(cut.sweeps), std::move(cut.results),

@@ -4,6 +4,7 @@
 
 #include "compiler/build/composites.h"
 #include "compiler/build/roles.h"
+#include "compiler/cut_formula.h"
 #include "compiler/ir/queries.h"
 #include "compiler/ir/verify.h"
 #include "compiler/language/vocabulary.h"
@@ -197,9 +198,8 @@ SweepPrograms compile_sweeps(const ast::Formula& formula,
                              const Derivation& derivation,
                              std::span<const ArgumentType> arguments, Mode mode,
                              const Specialization& purpose) {
-    DerivedGraph derived =
-        build_derived(formula, arguments, derivation, pairs_of(mode));
-    Sweeps cut = tilefold::cut(derived.builder, derived.results);
+    auto [derived, cut] =
+        cut_formula(formula, derivation, arguments, pairs_of(mode));
     std::vector<std::string> names = names_of(arguments);
     SweepPrograms all;
     for (Sweep& sweep : cut.sweeps) {

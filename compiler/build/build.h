@@ -114,10 +114,18 @@ struct DerivedGraph {
 };
 
 /// Builds the derivatives as build() builds a formula; `arguments` hold the
-/// seeds too. A missing cotangent of a scalar result is 1.
+/// seeds too. A missing cotangent of a scalar result is 1. `real`: to compute
+/// in, where it is not what the arguments say.
 DerivedGraph build_derived(const ast::Formula& formula,
                            std::span<const ArgumentType> arguments,
                            const Derivation& derivation,
-                           ir::Pairs pairs = ir::Pairs::All);
+                           ir::Pairs pairs = ir::Pairs::All,
+                           std::optional<DType> real = {});
+
+/// Whether a term is rounded where its graph computes in float32.
+bool is_rounded(const ir::Graph& graph, ir::ValueId term);
+/// Whether reductions order terms that are: build() and build_derived() build
+/// such formulas in float64, since values that differ would be equal.
+bool orders_rounded(const ir::Graph& graph);
 
 } // namespace tilefold

@@ -468,7 +468,8 @@ ValueId GraphBuild::divergence(ValueId v, ValueId x, Span span, Order order) {
 
 DerivedGraph build_derived(const ast::Formula& formula,
                            std::span<const ArgumentType> arguments,
-                           const Derivation& derivation, ir::Pairs pairs) {
+                           const Derivation& derivation, ir::Pairs pairs,
+                           std::optional<DType> real) {
     std::vector<ArgumentType> own, seeds;
     const std::vector<SeedRole> roles = seeds_of(derivation);
     for (const ArgumentType& argument : arguments) {
@@ -477,7 +478,12 @@ DerivedGraph build_derived(const ast::Formula& formula,
             std::ranges::find(roles, name, &SeedRole::name) != roles.end();
         (is_seed ? seeds : own).push_back(argument);
     }
-    return GraphBuild(formula, own, pairs).derive(derivation, seeds);
+    GraphBuild build(formula, own, pairs, real);
+    DerivedGraph derived = build.derive(derivation, seeds);
+    if (!build.orders_rounded() && !orders_rounded(derived.builder.graph()))
+        return derived;
+    return GraphBuild(formula, own, pairs, DType::F64)
+        .derive(derivation, seeds);
 }
 
 } // namespace tilefold

@@ -4,6 +4,7 @@
 #include "compiler/build/build.h"
 
 #include "compiler/build/graph_build.h"
+#include "compiler/ir/queries.h"
 #include "compiler/passes/dynamic_width.h"
 #include "formulas/names.h"
 
@@ -84,10 +85,12 @@ std::set<NodeId> differentiated_of(const Formula& formula,
 } // namespace
 
 GraphBuild::GraphBuild(const Formula& formula,
-                       std::span<const ArgumentType> arguments, ir::Pairs pairs)
+                       std::span<const ArgumentType> arguments, ir::Pairs pairs,
+                       std::optional<DType> real)
     : formula_(formula), given_(arguments), pairs_(pairs),
       own_(std::in_place,
-           computing_dtype(arguments, free_of(names_read(formula))),
+           real.value_or(
+               computing_dtype(arguments, free_of(names_read(formula)))),
            formula.text),
       builder_(*own_) {}
 
@@ -488,9 +491,34 @@ ValueId count_of(ir::Builder& builder, Axes over, ir::Pairs pairs) {
                           pairs);
 }
 
+bool is_rounded(const ir::Graph& graph, ValueId term) {
+    const ir::Node& node = graph[term];
+    if (graph.real != DType::F32 || node.type.dtype == DType::F32 ||
+        node.type.dtype == DType::Bool)
+        return false;
+    // float32 holds numbers of 16 bits.
+    return node.op != Op::Argument ||
+           size_of(graph.arguments[std::size_t(node.first)].dtype) > 2;
+}
+
+bool orders_rounded(const ir::Graph& graph) {
+    return std::ranges::any_of(graph.nodes, [&](const ir::Node& node) {
+        if (node.op != Op::Reduce)
+            return false;
+        const ir::MonoidFamily family = ir::family_of(node);
+        return (family == ir::MonoidFamily::Location ||
+                family == ir::MonoidFamily::List) &&
+               is_rounded(graph, node.operands[0]);
+    });
+}
+
 ir::Graph build(const Formula& formula, std::span<const ArgumentType> arguments,
                 ir::Pairs pairs) {
-    return GraphBuild(formula, arguments, pairs).run();
+    GraphBuild own(formula, arguments, pairs);
+    ir::Graph graph = own.run();
+    if (!own.orders_rounded() && !orders_rounded(graph))
+        return graph;
+    return GraphBuild(formula, arguments, pairs, DType::F64).run();
 }
 
 } // namespace tilefold

@@ -17,6 +17,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -36,13 +37,16 @@ struct ComplexParts {
 class GraphBuild {
 public:
     GraphBuild(const ast::Formula& formula,
-               std::span<const ArgumentType> arguments, ir::Pairs pairs);
+               std::span<const ArgumentType> arguments, ir::Pairs pairs,
+               std::optional<DType> real = {});
     /// Evaluates a rule of a table, inside a graph that grows elsewhere.
     GraphBuild(const ast::Formula& rule, ir::Builder& builder);
     ir::Graph run();
     DerivedGraph derive(const Derivation& derivation,
                         std::span<const ArgumentType> seeds);
     ir::ValueId expand(const Bindings& bindings);
+    /// Whether values were rounded to the computing dtype that a rule orders.
+    bool orders_rounded() const { return orders_rounded_; }
 
 private:
     using Values = std::map<ast::NodeId, ir::ValueId>;
@@ -333,6 +337,7 @@ private:
     ir::Pairs pairs_ = ir::Pairs::All; ///< that the formula's reductions meet
     std::optional<ir::Builder> own_;
     ir::Builder& builder_;
+    bool orders_rounded_ = false;
     std::map<std::string, NameUse> uses_;
     std::vector<std::string> names_; ///< of uses_, in the order of the text
     std::map<std::string, ir::Argument> arguments_;

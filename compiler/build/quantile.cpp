@@ -134,6 +134,7 @@ private:
 /// positive and not tiny; and lo, such that s times this value is the smallest
 /// s*f not below lo.
 void GraphBuild::search_rank(Bindings& bindings) {
+    orders_rounded_ |= is_rounded(builder_.graph(), bindings.values.at("f"));
     Search search(builder_, bindings);
     search.run();
     for (const char* name : {"f", "k", "s", "lo"})

@@ -172,7 +172,10 @@ ValueId GraphBuild::reduction_sugar(Scope& scope, const ast::Node& node,
         bindings.values["q"] = level_of(scope, node, f, bindings.over);
         search_rank(bindings);
     }
-    return tilefold::expand(builder_, sugar.body, bindings);
+    GraphBuild body(sugar.body, builder_); // median's has a quantile
+    const ValueId result = body.expand(bindings);
+    orders_rounded_ |= body.orders_rounded_;
+    return result;
 }
 
 /// Returns q of `quantile_j(f, q)`, a number from 0 to 1, or several for a

@@ -1,0 +1,23 @@
+// compiler/cut_formula.h - a formula and its derivatives as sweeps.
+#pragma once
+
+#include "compiler/build/build.h"
+#include "compiler/passes/sweeps.h"
+
+#include <span>
+
+namespace tilefold {
+
+struct CutFormula {
+    DerivedGraph derived;
+    Sweeps sweeps;
+};
+
+/// Builds and cuts. A formula in float32 of which a sweep leaves float64 on an
+/// axis to another is built in float64: arrays are read in one dtype.
+CutFormula cut_formula(const ast::Formula& formula,
+                       const Derivation& derivation,
+                       std::span<const ArgumentType> arguments,
+                       ir::Pairs pairs);
+
+} // namespace tilefold

@@ -171,6 +171,19 @@ TEST(Orient, GivesRowsAndColumns) {
     }
 }
 
+/// The rows of a number's sum are the points of the sum's own axis.
+TEST(Orient, ReadsTheAxisOfAReductionOfANumber) {
+    for (const Axes over : {Axes::I, Axes::J}) {
+        ir::Builder builder(DType::F32);
+        const ir::ValueId p = builder.argument(
+            {"p", DType::F64, 0, 1, 1, Axes::None}, Axes::None);
+        const auto turned = ir::orient(builder.finish(
+            builder.reduce(ir::Reduction::Sum, over, std::span(&p, 1))));
+        EXPECT_TRUE(turned.single_column);
+        EXPECT_EQ(turned.swapped, over == Axes::J);
+    }
+}
+
 struct FewPoints {
     std::string_view formula, types;
     Axes few;

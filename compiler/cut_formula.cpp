@@ -14,17 +14,41 @@ bool reads(const Sweep& sweep, const std::string& name) {
         [&](const ir::Argument& argument) { return argument.name == name; });
 }
 
+/// The value that a sweep leaves as a part.
+ir::ValueId value_of(const Sweep& sweep, const SweepPart& part) {
+    ir::ValueId value = sweep.graph.result;
+    std::int64_t first = part.first;
+    while (sweep.graph[value].op == ir::Op::Concat) {
+        const auto& operands = sweep.graph[value].operands;
+        const auto count = components_of(sweep.graph[operands[0]].type);
+        value = operands[first < count ? 0 : 1];
+        first -= first < count ? 0 : count;
+    }
+    return value;
+}
+
+/// Whether a part is how many pairs were met: its digits are no data's, and
+/// float32 has those of what is divided by it.
+bool is_count(const Sweep& sweep, const SweepPart& part) {
+    const ir::Node& node = sweep.graph[value_of(sweep, part)];
+    return node.op == ir::Op::Reduce &&
+           sweep.graph[node.operands[0]].op == ir::Op::Constant;
+}
+
 bool rounds_between(const Sweeps& cut, DType real) {
     if (real == DType::F64)
         return false;
-    const auto is_read = [&](const SweepPart& part) {
+    const auto is_rounded = [&](const Sweep& from, const SweepPart& part) {
         return part.type.dtype == DType::F64 && part.type.axes != Axes::None &&
+               !is_count(from, part) &&
                std::ranges::any_of(cut.sweeps, [&](const Sweep& sweep) {
                    return reads(sweep, part.name);
                });
     };
     return std::ranges::any_of(cut.sweeps, [&](const Sweep& sweep) {
-        return std::ranges::any_of(sweep.parts, is_read);
+        return std::ranges::any_of(sweep.parts, [&](const SweepPart& part) {
+            return is_rounded(sweep, part);
+        });
     });
 }
 

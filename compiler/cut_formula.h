@@ -13,8 +13,9 @@ struct CutFormula {
     Sweeps sweeps;
 };
 
-/// Builds and cuts. A formula in float32 of which a sweep leaves float64 on an
-/// axis to another is built in float64: arrays are read in one dtype.
+/// Builds and cuts. A float32 formula is built again in float64 where a sweep
+/// hands float64 values of points to another, since arrays are read in one
+/// dtype.
 CutFormula cut_formula(const ast::Formula& formula,
                        const Derivation& derivation,
                        std::span<const ArgumentType> arguments,

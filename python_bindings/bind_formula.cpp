@@ -257,17 +257,30 @@ std::pair<std::string, int> axes_of_name(const FormulaHandle& handle,
     return {known, 0};
 }
 
-/// The axes of the formula's own result, where some names are declared to be on
-/// others than subscripts say.
-int axes_of_own_result(const FormulaHandle& handle,
-                       const std::map<std::string, int>& declared) {
+using Declared = std::map<std::string, int>; ///< the axes of names
+
+/// The formula's names, where some are declared to be on other axes than the
+/// text has them on.
+std::vector<FreeName> names_declared(const FormulaHandle& handle,
+                                     const Declared& declared) {
     const std::span<const FreeName> free = handle.formula.names();
     std::vector<FreeName> names(free.begin(), free.end());
     for (FreeName& name : names)
         if (const auto found = declared.find(name.name);
             found != declared.end())
             name.axes = Axes(found->second);
-    return int(axes_of_result(tree_of(handle.formula), names));
+    return names;
+}
+
+/// The axes of the formula's own result.
+int axes_of_own_result(const FormulaHandle& handle, const Declared& declared) {
+    return int(axes_of_result(tree_of(handle.formula),
+                              names_declared(handle, declared)));
+}
+
+std::string subscripted_text(const FormulaHandle& handle,
+                             const Declared& declared) {
+    return with_axes(handle.formula, names_declared(handle, declared));
 }
 
 /// The arguments that the results are like; "" for the formula's own.
@@ -489,7 +502,8 @@ void bind_pair_term(nb::class_<FormulaHandle>& formula) {
         .def("_diagonal", &diagonal_text)
         .def("_unused_name", &free_name, nb::arg("wish") = "b")
         .def("_axes_of", &axes_of_name, nb::arg("name"))
-        .def("_axes_of_result", &axes_of_own_result, nb::arg("declared"));
+        .def("_axes_of_result", &axes_of_own_result, nb::arg("declared"))
+        .def("_with_axes", &subscripted_text, nb::arg("declared"));
 }
 
 } // namespace

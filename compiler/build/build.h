@@ -122,9 +122,10 @@ DerivedGraph build_derived(const ast::Formula& formula,
                            ir::Pairs pairs = ir::Pairs::All,
                            std::optional<DType> real = {});
 
-/// Whether a term is rounded where its graph computes in float32.
+/// Whether float32, in which the graph computes, would round a term: integers
+/// and F64 but for arguments of at most 16 bits.
 bool is_rounded(const ir::Graph& graph, ir::ValueId term);
-/// Whether reductions order terms that are: build() and build_derived() build
+/// Whether reductions order rounded terms. build() and build_derived() build
 /// such formulas in float64, since values that differ would be equal.
 bool orders_rounded(const ir::Graph& graph);
 

@@ -129,10 +129,9 @@ private:
 
 /// Adds to the values of a call of quantile, which has f, q and n, what the
 /// body of its row in reduction_sugar.def speaks of besides: f in the computing
-/// dtype; the rank k =
-/// floor(q (n - 1)), from 0; s, a factor that makes the value of rank k
-/// positive and not tiny; and lo, such that s times this value is the smallest
-/// s*f not below lo.
+/// dtype; the rank k = floor(q (n - 1)), from 0; s, a factor that makes the
+/// value of rank k positive and not tiny; and lo, such that s times this value
+/// is the smallest s*f not below lo.
 void GraphBuild::search_rank(Bindings& bindings) {
     orders_rounded_ |= is_rounded(builder_.graph(), bindings.values.at("f"));
     Search search(builder_, bindings);

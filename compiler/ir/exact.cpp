@@ -16,8 +16,8 @@ bool is_finer(const Graph& graph, DType dtype) {
     return dtype == DType::F64 && graph.real != DType::F64;
 }
 
-/// Of each value whether points decide it: it is on an axis, or made of what
-/// was reduced.
+/// Of each value whether it depends on points: it is on an axis, or made of
+/// what was reduced.
 std::vector<bool> values_of_points(const Graph& graph) {
     std::vector<bool> found(graph.nodes.size());
     for (ValueId id = 0; id < ValueId(graph.nodes.size()); ++id) {
@@ -56,7 +56,8 @@ bool reads_finer(const Graph& graph, const Node& node, bool is_read) {
 std::set<ValueId> exact_constants(const Graph& graph) {
     std::set<ValueId> exact;
     const std::vector<bool> of_points = values_of_points(graph);
-    std::vector<bool> is_read(graph.nodes.size()); ///< as F64, on an axis
+    std::vector<bool> is_read(
+        graph.nodes.size()); ///< as F64, where points decide
     const auto is_exact_point = [&](ValueId value) {
         return of_points[value] && is_exact(graph, value);
     };

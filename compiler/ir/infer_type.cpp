@@ -417,7 +417,7 @@ bool may_exceed_f64(const Graph& graph, ValueId id) {
         if (node.op == Op::Argument)
             return size_of(graph.arguments[std::size_t(node.first)].dtype) == 8;
         return std::ranges::any_of(node.inputs(), [&](ValueId input) {
-            return depth == furthest || look(input, depth + 1);
+            return depth >= furthest || look(input, depth + 1);
         });
     };
     return look(id, 0);

@@ -544,6 +544,8 @@ class Formula:
 
     def _axes_of_result(self, declared: Mapping[str, int]) -> int: ...
 
+    def _with_axes(self, declared: Mapping[str, int]) -> str: ...
+
     def explain(self, arguments: Mapping[str, Keyword] = ..., /, *, gpu: str = ..., **arrays: Keyword) -> str:
         """Tells every stage from the reading of the text to the assembly."""
 

@@ -224,8 +224,12 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "rad2deg": _template("({0}*(180/pi))"),
     "degrees": _template("({0}*(180/pi))"),
     "isnan": _template("({0} != {0})"),
-    "isinf": _template("(abs({0}) == inf)"),
-    "isfinite": _template("(abs({0}) < inf)"),
+    "isinf": _template(
+        "(abs(real({0})) == inf or abs(imag({0})) == inf)"
+    ),
+    "isfinite": _template(
+        "(abs(real({0})) < inf and abs(imag({0})) < inf)"
+    ),
     "fmax": _but_for_nan("max"),
     "fmin": _but_for_nan("min"),
     "logical_xor": _form("(({0} != 0) != ({1} != 0))"),

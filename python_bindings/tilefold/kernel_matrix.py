@@ -128,6 +128,7 @@ def kernel(
             _core.fail("UnknownArgument", name, "its own: " + ", ".join(own))
         formula, given = text, own
     elif callable(formula) and not isinstance(formula, _core.Formula):
+        _core.arguments(arguments, arrays)  # refuses what is given twice
         formula, given = trace(formula, {**(arguments or {}), **arrays})
     else:
         given = _core.arguments(arguments, arrays)

@@ -83,6 +83,8 @@ def of_torch(
 ) -> tuple[Sequence[Any], dict[str, Any]]:
     """What is given as NumPy has it, where PyTorch means something else."""
     given = dict(kwargs)
+    if not args and "input" in given:  # as PyTorch calls the first
+        args = (given.pop("input"),)
     if name in ("max", "min") and (len(args) > 1 or "dim" in kwargs):
         _core.fail("TracedFunction", f"{name}(…, dim), which gives two tensors")
     if name == "median":

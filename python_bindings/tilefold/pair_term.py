@@ -64,7 +64,7 @@ class PairTerm:
     ) -> PairTerm:
         """One whose N, M and D are those of its matrix, not of its parts."""
         pair = cls(formula, arguments, settings)
-        if Role in map(type, arguments.values()):
+        if any(type(v) is Role and v.axes for v in arguments.values()):
             formula, arguments = pair._subscripted()
             pair = cls(formula, arguments, settings)
         seen, _ = with_few_points(formula, arguments, settings)
@@ -84,28 +84,16 @@ class PairTerm:
         Axes that are said beside the text would not follow where it is
         transposed, or joined with another.
         """
-        formula, arguments = self.formula, dict(self.arguments)
         declared = {
             name: value.axes
-            for name, value in arguments.items()
-            if type(value) is Role and value.axes in _AXES
+            for name, value in self.arguments.items()
+            if type(value) is Role
         }
-        own = {name: formula._axes_of(name)[1] for name in declared}
-        if any(own[name] + axes == 3 for name, axes in declared.items()):
-            # Without subscripts x is read on i and y on j, unless declared.
-            formula = self.compiled(formula._transpose())
-            own = {name: 3 - axes if axes else 0 for name, axes in own.items()}
-        renamed = {
-            name: f"{name}_{_AXES[axes]}"
-            for name, axes in declared.items()
-            if own[name] == 0
+        arguments = {
+            name: value.value if declared.get(name) else value
+            for name, value in self.arguments.items()
         }
-        for name, axes in declared.items():
-            if own[name] in (0, axes):
-                arguments[name] = arguments[name].value
-        around = self.compiled("operand")
-        text = around._substitute([("operand", formula, renamed)])
-        return self.compiled(text), arguments
+        return self.compiled(self.formula._with_axes(declared)), arguments
 
     @property
     def shape(self) -> tuple[int, ...]:

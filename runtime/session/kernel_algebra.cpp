@@ -270,6 +270,12 @@ std::string select(const Formula& pair, Axes axis, const Renamed& renamed,
     return print(tree);
 }
 
+std::string with_axes(const Formula& pair, std::span<const FreeName> names) {
+    ast::Formula tree = tree_of(pair);
+    SpellRoles(tree, names).run();
+    return print(tree);
+}
+
 std::string transpose(const Formula& pair) {
     ast::Formula tree = spelled(pair);
     for (Node& node : tree.nodes)

@@ -43,6 +43,9 @@ std::string with_numbers(const Formula& pair,
                          const std::map<std::string, double>& numbers);
 /// Whether the formula reads the index symbol of an axis.
 bool reads_index(const Formula& pair, Axes axis);
+/// The text with a subscript for each name that it has without one and that is
+/// on i or j by `names`.
+std::string with_axes(const Formula& pair, std::span<const FreeName> names);
 /// The text of the pair term with i and j exchanged.
 std::string transpose(const Formula& pair);
 /// The text of the pair term at (k, k): a map over i.

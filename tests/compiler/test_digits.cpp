@@ -44,6 +44,31 @@ TEST(Digits, OfWhatIsOrdered) {
         EXPECT_EQ(real_of(c), c.real) << c.formula;
 }
 
+/// Of derivatives, and where pairs are chosen: how many of them a row meets is
+/// float64, and no reason.
+TEST(Digits, OfDerivativesAndChosenPairs) {
+    const DerivationStep step{
+        DerivationStep::Kind::Reverse, {"p"}, false, "grad"};
+    const auto real_in = [](const char* formula, const char* given,
+                            const Derivation& derivation, ir::Pairs pairs) {
+        return cut_formula(parse(formula, vocabulary()), derivation,
+                           arguments(given), pairs)
+            .derived.builder.graph()
+            .real;
+    };
+    const auto all = ir::Pairs::All, chosen = ir::Pairs::Chosen;
+    EXPECT_EQ(real_in("kmin_j(p*(a_i*n_j), 1)",
+                      "a i16, n i16, p f64, grad f64[1]", {step}, all),
+              DType::F64);
+    EXPECT_EQ(real_in("sum_j p*x_i*y_j", "x f32, y f32, p f64, grad f64",
+                      {step}, all),
+              DType::F32);
+    EXPECT_EQ(real_in("var_j x_i*y_j", "x f32, y f32", {}, chosen), DType::F32);
+    EXPECT_EQ(
+        real_in("std_j (s_j*t_i + 100000000)", "s i16, t bool", {}, chosen),
+        DType::F64);
+}
+
 TEST(Digits, OfWhatSweepsHandOn) {
     const Built all[] = {
         {"max_i min_j |x_i - y_j|", "x f32[3], y f32[3]", DType::F32},

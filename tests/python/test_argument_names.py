@@ -178,6 +178,11 @@ def test_one_name_twice_is_refused(name):
         call({"x": X, "λ": Y, "α": 1.0}, x=X)
 
 
+def test_one_argument_of_a_function_twice_is_refused():
+    with pytest.raises(tilefold.ArgumentError, match=r"'x' is given twice"):
+        tilefold.kernel(lambda x, y: x @ y, {"x": X}, x=X, y=Y)
+
+
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize(
     "wrong", [X, [1], {1: X}, "x"], ids=["array", "list", "number", "text"]

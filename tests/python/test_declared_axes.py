@@ -62,3 +62,33 @@ def test_diagonals_and_pairs_where_they_are_recorded(library):
     ):
         found = found.detach() if library == "torch" else found
         np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-6)
+
+
+A, C = np.array([1.0, 2.0, 5.0]), np.array([10.0, 20.0])
+DECLARED = {
+    "exchanged": ("(x - 2*y)**3", {"x": Vj(A), "y": Vi(C)}),
+    "exchanged beside a number": (
+        "(x - 2*y)*(j + 1)",
+        {"x": Vj(A), "y": Vi(C)},
+    ),
+    "exchanged beside draws": (
+        "(x - 2*y)*rand(7, i, j)",
+        {"x": Vj(A), "y": Vi(C)},
+    ),
+    "a parameter": ("x*y*u", {"x": Pm(2.0), "y": Vj(A), "u": Vi(C)}),
+    "the other a parameter": ("x*y*u", {"x": Vj(A), "y": Pm(2.0), "u": Vi(C)}),
+    "both on one axis": ("(x - 2*y)*u", {"x": Vj(A), "y": Vj(A), "u": Vi(C)}),
+    "one of two": ("(x - 2*y)*u", {"x": Vj(A), "y": A, "u": Vi(C)}),
+    "on the axes that they have": ("(x - 2*y)", {"x": Vi(C), "y": Vj(A)}),
+}
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_declarations_mean_what_they_do_in_a_reduction(name):
+    text, arguments = DECLARED[name]
+    text = text.replace("**", "^")
+    expected = tilefold.reduce(f"sum_j ({text})", arguments)
+    K = tilefold.kernel(text, arguments)
+    np.testing.assert_allclose(K.sum(1), expected)
+    np.testing.assert_allclose(K.dense().sum(1), expected)
+    np.testing.assert_allclose((2 * K).sum(1), 2 * expected)

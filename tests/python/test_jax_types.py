@@ -216,6 +216,13 @@ def test_what_has_no_derivative_gives_zeros():
         assert_same(jax.grad(total)(X), jax.grad(dense)(X))
 
 
-def test_integers_that_no_number_holds_are_refused():
+@pytest.mark.parametrize("value", [10**400, 2**1024 - 1, -(2**1024 - 2**970)])
+def test_integers_that_no_number_holds_are_refused(value):
     with pytest.raises(tilefold.DTypeError, match=r"'s' holds an integer bey"):
-        tilefold.reduce("sum_j x_j*s", x=jnp.ones(3), s=10**400)
+        tilefold.reduce("sum_j x_j*s", x=jnp.ones(3), s=value)
+
+
+@pytest.mark.parametrize("value", [7, 2**24 + 1, 2**70 + 1, -(2**90)])
+def test_integers_are_numbers(value):
+    found = tilefold.reduce("sum_j x_j*s", x=jnp.ones(2), s=value)
+    assert float(found) == pytest.approx(2 * value, rel=1e-6)

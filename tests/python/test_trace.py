@@ -90,6 +90,17 @@ def test_functions_of_special_values(name, dtype):
     )
 
 
+@pytest.mark.parametrize("name", ["isnan", "isinf", "isfinite"])
+def test_what_complex_values_are(name):
+    """By their parts: their absolute value may overflow."""
+    values = np.array([1, 1e200j, complex(np.inf, np.nan), complex(0, np.nan)])
+    x, y = tilefold.lazy(values, axis="i"), tilefold.lazy(np.zeros(1), axis="j")
+    function = getattr(np, name)
+    np.testing.assert_array_equal(
+        function(x + y).dense()[:, 0], function(values)
+    )
+
+
 @pytest.mark.parametrize("name", ["asinh", "acosh", "atanh"])
 def test_slopes_of_inverse_hyperbolic_functions(name):
     """Also where one of the formula's branches is not chosen."""

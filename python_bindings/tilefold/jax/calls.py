@@ -273,7 +273,7 @@ def _is_like_result(seeds: Mapping[str, str], name: str) -> bool:
     return False
 
 
-_LARGEST = 2**1024  # the least that no double holds
+_LARGEST = 2**1024 - 2**970  # from here on an integer rounds to no double
 
 
 def _operand(name: str, value: Any) -> Any:
@@ -284,7 +284,11 @@ def _operand(name: str, value: Any) -> Any:
         # As in any call, it is a number, unless float32 does not hold it.
         if not -_LARGEST < value < _LARGEST:
             _core.fail("UnsupportedDType", name, "an integer beyond 1.8e308")
-        return float(value) if float(np.float32(value)) == value else value
+        number = float(value)
+        with np.errstate(over="ignore"):
+            is_held = float(np.float32(number)) == value
+        is_wide = not -(2**63) <= value < 2**64
+        return number if is_held or is_wide else value
     if jax.export.is_symbolic_dim(value):
         return jnp.asarray(value)
     if isinstance(value, Quantized):

@@ -218,3 +218,24 @@ def test_a_table_of_one_row_or_column(shape):
     )
     assert tiled.shape == shape
     np.testing.assert_allclose(tiled, own, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16"])
+def test_quantiles_of_products(dtype):
+    """Their thresholds are the same in each place that computes them."""
+    numbers = jnp.arange(1, 5, dtype=dtype)
+    exact = np.outer(np.arange(1.0, 5), np.arange(1.0, 5))
+
+    def median():
+        return tilefold.jax.reduce(
+            "median_j(n_i*n_j)", n=numbers, backend="tiled"
+        )
+
+    with jax.enable_x64(True):
+        np.testing.assert_allclose(median(), np.median(exact, 1))
+    with jax.enable_x64(False):
+        if dtype == "float32":
+            np.testing.assert_allclose(median(), np.median(exact, 1))
+        else:
+            with pytest.raises(tilefold.ArgumentError, match="jax_enable_x64"):
+                median()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import dtypes, lax
 
 from tilefold import _core, graph_text
 from tilefold.jax.tiled_operations import (
@@ -131,6 +131,17 @@ class Graph:
 def _number(node: Node) -> float:
     """A constant, the nearest that its type holds."""
     if not jnp.issubdtype(node.dtype, jnp.integer):
+        held = dtypes.canonicalize_dtype(node.dtype)
+        if math.isfinite(node.value) and abs(node.value) > float(
+            jnp.finfo(held).max
+        ):
+            _core.fail(
+                "BadOption",
+                "jax_enable_x64",
+                "off, where the formula searches among numbers of float64",
+                'set jax.config.update("jax_enable_x64", True), or pass arrays '
+                "of float32",
+            )
         return node.value
     limits = np.iinfo(node.dtype)
     return max(min(int(node.value), limits.max), limits.min)
@@ -149,7 +160,12 @@ def _applied(node: Node, operands: list[Any]) -> Any:
         operands[0] = operands[0].astype(node.dtype)
     else:
         operands = [each.astype(node.dtype) for each in operands]
-    return FUNCTIONS[node.op](*operands).astype(node.dtype)
+    found = FUNCTIONS[node.op](*operands).astype(node.dtype)
+    if node.op == "mul" and node.axes != I + J:
+        # Thresholds of a search are computed twice, here and beside each pair:
+        # a compiler may join one of the products with a sum, and round once.
+        return lax.optimization_barrier(found)
+    return found
 
 
 # ---- structure ---------------------------------------------------------------

@@ -128,13 +128,15 @@ class Graph:
         return _applied(node, operands)
 
 
+# Its stubs have no types.
+_BARRIER: Any = lax.optimization_barrier
+
+
 def _number(node: Node) -> float:
     """A constant, the nearest that its type holds."""
     if not jnp.issubdtype(node.dtype, jnp.integer):
-        held = dtypes.canonicalize_dtype(node.dtype)
-        if math.isfinite(node.value) and abs(node.value) > float(
-            jnp.finfo(held).max
-        ):
+        limits: Any = dtypes.finfo(dtypes.canonicalize_dtype(node.dtype))
+        if math.isfinite(node.value) and abs(node.value) > float(limits.max):
             _core.fail(
                 "BadOption",
                 "jax_enable_x64",
@@ -164,7 +166,7 @@ def _applied(node: Node, operands: list[Any]) -> Any:
     if node.op == "mul" and node.axes != I + J:
         # Thresholds of a search are computed twice, here and beside each pair:
         # a compiler may join one of the products with a sum, and round once.
-        return lax.optimization_barrier(found)
+        return _BARRIER(found)
     return found
 
 

@@ -135,8 +135,8 @@ _BARRIER: Any = lax.optimization_barrier
 def _number(node: Node) -> float:
     """A constant, the nearest that its type holds."""
     if not jnp.issubdtype(node.dtype, jnp.integer):
-        limits: Any = dtypes.finfo(dtypes.canonicalize_dtype(node.dtype))
-        if math.isfinite(node.value) and abs(node.value) > float(limits.max):
+        held = np.finfo(dtypes.canonicalize_dtype(node.dtype))
+        if math.isfinite(node.value) and abs(node.value) > float(held.max):
             _core.fail(
                 "BadOption",
                 "jax_enable_x64",

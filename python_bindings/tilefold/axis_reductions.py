@@ -266,8 +266,10 @@ def _counted(kernel: Any, places: Sequence[int], keepdims: bool) -> Any:
     for place in places:
         if not _bits(kernel, place):
             here = place - kernel.ndim
-            each = kernel.shape[place] // counts.shape[here]
-            counts = counts.sum(here, keepdims=True) * max(each, 1)
+            if counts.shape[here] == 1:  # the same in all of it
+                counts = counts * kernel.shape[place]
+            else:
+                counts = counts.sum(here, keepdims=True)
     gone = tuple(place - kernel.ndim for place in places)
     return counts if keepdims else counts.squeeze(gone)
 

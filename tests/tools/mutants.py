@@ -558,8 +558,9 @@ MUTANTS = [
     Mutant(
         "numbers behind a reduction over all points are rounded",
         "compiler/ir/exact.cpp",
-        "node.op == Op::Reduce || node.type.axes != Axes::None ||",
-        "node.type.axes != Axes::None ||",
+        "return of_points[value] && is_exact(graph, value);",
+        "return graph[value].type.axes != Axes::None && "
+        "is_exact(graph, value);",
         "test_compiler",
         "Digits*",
     ),

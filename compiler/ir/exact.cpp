@@ -56,8 +56,7 @@ bool reads_finer(const Graph& graph, const Node& node, bool is_read) {
 std::set<ValueId> exact_constants(const Graph& graph) {
     std::set<ValueId> exact;
     const std::vector<bool> of_points = values_of_points(graph);
-    std::vector<bool> is_read(
-        graph.nodes.size()); ///< as F64, where points decide
+    std::vector<bool> is_read(graph.nodes.size()); ///< as F64, of points
     const auto is_exact_point = [&](ValueId value) {
         return of_points[value] && is_exact(graph, value);
     };

@@ -79,9 +79,10 @@ class Kernel(torch.nn.Module):
         if not isinstance(formula, _core.Formula):
             formula = _core.compile(formula)
         self.formula = formula
-        learn, fixed = self._spelled(learn), self._spelled(fixed)
+        learn = _core.arguments(learn, {})
+        fixed = _core.arguments(fixed, {})
         self.positive: frozenset[str] = frozenset(
-            self._spelled(dict.fromkeys(positive))
+            _core.arguments(dict.fromkeys(positive), {})
         )
         self.learned: tuple[str, ...] = tuple(learn)
         self.fixed: tuple[str, ...] = tuple(fixed)
@@ -98,13 +99,6 @@ class Kernel(torch.nn.Module):
             self._learn(name, _initial(value, made))
         for name, value in fixed.items():
             self.register_buffer(name, torch.as_tensor(value, **made))
-
-    def _spelled(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
-        """By the names that the formula has: a Greek letter may be a word."""
-        return {
-            self.formula._axes_of(name)[0]: value
-            for name, value in (given or {}).items()
-        }
 
     def _check_names(self) -> None:
         """Refuses names that the formula does not have, and unlearned ones."""

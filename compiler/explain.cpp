@@ -109,7 +109,7 @@ std::vector<ExplainSection> explain(const Formula& formula,
 }
 
 std::vector<ExplainSection> explain(const Program& program) {
-    const ir::Graph& graph = program.graph;
+    const ir::Graph& graph = program.graph();
     return {
         {"canonical ir", ir::print(graph)},
         {"split by axes", print(split(graph), graph) + masks(graph)},

@@ -59,20 +59,6 @@ ir::Pairs pairs_of(const Graph& graph) {
     return reduction ? reduction->pairs : ir::Pairs::All;
 }
 
-/// Returns where the graph's arguments are in `names`.
-std::vector<std::int32_t> order_of(const Graph& graph,
-                                   std::span<const std::string> names) {
-    std::vector<std::int32_t> order;
-    for (const ir::Argument& argument : graph.arguments) {
-        const auto place = std::ranges::find(names, argument.name);
-        if (argument.name == "#i" || argument.name == "#j")
-            order.push_back(argument.name == "#i" ? points_on_i : points_on_j);
-        else
-            order.push_back(std::int32_t(place - names.begin()));
-    }
-    return order;
-}
-
 std::vector<std::string> names_of(std::span<const ArgumentType> arguments) {
     std::vector<std::string> names;
     for (const ArgumentType& argument : arguments)
@@ -115,24 +101,21 @@ using Canonicalise = Graph (*)(const Graph&);
 /// Runs the passes, from a graph as built.
 Program compile(Graph graph, std::span<const std::string> names,
                 const Specialization& purpose, Canonicalise canonicalise) {
-    Program program;
-    program.result = result_of(graph);
+    const Result result = result_of(graph);
     graph = checked(simplify(lower_composites(graph)));
     ir::Oriented oriented = orient(graph);
     graph = checked(oriented.graph);
     graph = checked(canonicalise(graph));
+    Program program{ProgramGraph(std::move(graph), names), result};
     program.swapped = oriented.swapped;
     program.single_column = oriented.single_column;
-    program.folds_rows = ir::folds_rows(graph);
-    program.pairs = pairs_of(graph);
+    program.folds_rows = ir::folds_rows(program.graph());
+    program.pairs = pairs_of(program.graph());
     if (!program.folds_rows) {
         program.most_rows = program.swapped ? purpose.most_j : purpose.most_i;
         program.most_columns =
             program.swapped ? purpose.most_i : purpose.most_j;
     }
-    program.width_argument = open_argument(graph);
-    program.argument_order = order_of(graph, names);
-    program.graph = std::move(graph);
     return program;
 }
 
@@ -140,12 +123,12 @@ Program compile(Graph graph, std::span<const std::string> names,
 /// computed ahead of the pairs, beside it what it makes by the other.
 template <typename Compile> Program with_divided(Compile compile) {
     Program program = compile(ir::canonicalise);
-    if (quotients_ahead(program.graph).empty())
+    if (quotients_ahead(program.graph()).empty())
         return program;
     Program divided = compile(ir::canonicalise_as_written);
-    if (std::ranges::is_permutation(program.argument_order,
-                                    divided.argument_order) &&
-        !equal(divided.graph, program.graph))
+    if (std::ranges::is_permutation(program.argument_order(),
+                                    divided.argument_order()) &&
+        !equal(divided.graph(), program.graph()))
         program.divided = std::make_shared<const Program>(std::move(divided));
     return program;
 }

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace tilefold {
@@ -18,11 +20,41 @@ struct Result {
     std::int32_t rows = 1; ///< … how many; `dynamic`: the width argument's
 };
 
+/// These stand for arguments that nobody passes: how many points are on i and
+/// on j, by the axes of the user's formula.
+inline constexpr std::int32_t points_on_i = -1, points_on_j = -2;
+
+/// A canonical, oriented graph (rows i, columns j), and where its arguments
+/// come from. Both are made at once and replaced at once, so that the order is
+/// never that of another graph.
+class ProgramGraph {
+public:
+    ProgramGraph() = default;
+    /// Finds the graph's arguments among `names`, the list given to compile().
+    /// Throws InternalError where one is missing.
+    ProgramGraph(ir::Graph graph, std::span<const std::string> names);
+
+    const ir::Graph& graph() const { return graph_; }
+    /// For each graph argument, its place in the list given to compile(), or
+    /// one of the two numbers above.
+    const std::vector<std::int32_t>& argument_order() const { return order_; }
+    /// The graph argument whose width is call->width, or -1.
+    std::int32_t width_argument() const { return width_argument_; }
+
+    /// Takes another graph of its arguments, or of some of them. Throws
+    /// InternalError where that one reads anything else.
+    void replace(ir::Graph graph);
+
+private:
+    ir::Graph graph_;
+    std::vector<std::int32_t> order_;
+    std::int32_t width_argument_ = -1;
+};
+
 /// A formula compiled for argument types. Nothing in it depends on a processor
 /// or a card: what computes it plans it, by backends/cpu/cpu_program.h or by
 /// backends/cuda/plan/choose_plan.h.
-struct Program {
-    ir::Graph graph; ///< canonical, oriented: rows i, columns j
+struct Program : ProgramGraph {
     Result result;
     bool swapped = false;       ///< graph's i is the user's j
     bool single_column = false; ///< nothing depends on columns: M = 1
@@ -36,22 +68,13 @@ struct Program {
     ir::Pairs pairs = ir::Pairs::All; ///< of (row, column) as oriented
     /// A call has at most so many rows and columns; 0: any number.
     std::int32_t most_rows = 0, most_columns = 0;
-    /// The graph argument whose width is call->width, or -1.
-    std::int32_t width_argument = -1;
-    /// For each graph argument, its place in the list given to compile(), or
-    /// one of the two numbers below.
-    std::vector<std::int32_t> argument_order;
     /// A call whose divisors are near the largest number, so that their
     /// reciprocals are 0, runs this program instead. It takes the same
     /// arguments in any order and divides in pairs, which is slower. It is
     /// null where nothing is divided ahead of the pairs.
-    std::shared_ptr<const Program> divided;
+    std::shared_ptr<const Program> divided = nullptr;
 };
 /// Returns the program with another graph of its arguments, or of some of them.
 Program with_graph(Program program, ir::Graph graph);
-
-/// These stand for arguments that nobody passes: how many points are on i and
-/// on j, by the axes of the user's formula.
-inline constexpr std::int32_t points_on_i = -1, points_on_j = -2;
 
 } // namespace tilefold

@@ -62,7 +62,7 @@ public:
         bind_ranges();
         bind_shape();
         const Executable& executable = *call_.executable;
-        call_.job.literals = program_.graph.literals.data();
+        call_.job.literals = program_.graph().literals.data();
         if (!executable.kernel)
             return; // of a device
         call_.job.kernel = &executable.kernel->image.kernel();
@@ -72,16 +72,17 @@ public:
 
 private:
     const BoundArgument& reading(std::size_t graph_argument) const {
-        return readings_[std::size_t(program_.argument_order[graph_argument])];
+        return readings_[std::size_t(
+            program_.argument_order()[graph_argument])];
     }
     /// The kernel asks how many points there are: nobody passes that.
     bool is_length(std::size_t graph_argument) const {
-        return program_.argument_order[graph_argument] < 0;
+        return program_.argument_order()[graph_argument] < 0;
     }
     /// Whether the program reads the first of an argument's points.
     bool reads_first_point(std::size_t graph_argument) const {
         return std::ranges::any_of(
-            program_.graph.nodes, [&](const ir::Node& node) {
+            program_.graph().nodes, [&](const ir::Node& node) {
                 return node.op == ir::Op::Argument &&
                        node.type.axes == Axes::None &&
                        node.first == std::int64_t(graph_argument);
@@ -170,11 +171,11 @@ void JobBinder::move_back(tilefold_kernel_operand& operand,
 }
 
 void JobBinder::bind_operands() {
-    std::size_t count = program_.argument_order.size();
+    std::size_t count = program_.argument_order().size();
     call_.numbers.reserve(count); // operands point into it
     for (std::size_t k = 0; k < count; ++k) {
         if (is_length(k)) {
-            const bool of_i = program_.argument_order[k] == points_on_i;
+            const bool of_i = program_.argument_order()[k] == points_on_i;
             const double points = double((of_i ? i_ : j_).count_of_axis());
             tilefold_kernel_operand length{};
             length.base = add_number(points);
@@ -211,12 +212,13 @@ void JobBinder::bind_operands() {
 
 /// Every argument of dynamic width has the one width of the call.
 void JobBinder::bind_width() {
-    if (program_.width_argument < 0)
+    if (program_.width_argument() < 0)
         return;
-    const BoundArgument& first = reading(std::size_t(program_.width_argument));
+    const BoundArgument& first =
+        reading(std::size_t(program_.width_argument()));
     call_.job.width = first.rows;
-    for (std::size_t k = 0; k < program_.graph.arguments.size(); ++k)
-        if (program_.graph.arguments[k].rows == dynamic &&
+    for (std::size_t k = 0; k < program_.graph().arguments.size(); ++k)
+        if (program_.graph().arguments[k].rows == dynamic &&
             reading(k).rows != first.rows)
             fail(Code::WrongComponents,
                  {std::string(reading(k).name), std::to_string(reading(k).rows),
@@ -339,7 +341,7 @@ void JobBinder::bind_values() {
 void JobBinder::bind_sizes() {
     if (query_ != Query::Result)
         bind_values();
-    else if (!ir::reduces(program_.graph))
+    else if (!ir::reduces(program_.graph()))
         bind_map();
     else
         bind_reduction();

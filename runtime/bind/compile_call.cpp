@@ -22,10 +22,10 @@ using detail::FormulaState;
 /// leave behind, which are arguments too.
 std::int64_t width_for(const Program& program, const CallShape& call,
                        std::span<const std::int32_t> left) {
-    if (program.width_argument < 0)
+    if (program.width_argument() < 0)
         return 1;
     const auto place = std::size_t(
-        program.argument_order[std::size_t(program.width_argument)]);
+        program.argument_order()[std::size_t(program.width_argument())]);
     const std::size_t given = call.readings.size();
     return place < given ? call.readings[place].rows : left[place - given];
 }
@@ -82,8 +82,8 @@ void load(Executable& executable, const FormulaState& formula, Program program,
           std::span<const std::int32_t> left = {}) {
     if (*formula.session->options.untrusted)
         limits::require("the graph of the formula",
-                        std::int64_t(program.graph.nodes.size()), limits::nodes,
-                        " nodes");
+                        std::int64_t(program.graph().nodes.size()),
+                        limits::nodes, " nodes");
     const std::int64_t width = width_for(program, call, left);
     executable.program = std::move(program);
     if (call.devices.empty())

@@ -28,12 +28,12 @@ ExponentKernels::Fixed ExponentKernels::fixed_in(const Program& program,
     for (ir::ValueId exponent : exponents_) {
         bool is_one_number = true;
         const double value = ir::value_of_exponent(
-            program.graph, exponent,
+            program.graph(), exponent,
             [&](std::size_t argument, std::int64_t component) {
                 is_one_number &= is_of_all_batches(job, argument);
                 const tilefold_kernel_operand& operand = job.operands[argument];
                 return element_at(operand.base + component * operand.component,
-                                  program.graph.arguments[argument].dtype);
+                                  program.graph().arguments[argument].dtype);
             });
         fixed.push_back(is_one_number ? ir::half_exponent(value)
                                       : ir::open_exponent);
@@ -59,7 +59,7 @@ AlternativePointer ExponentKernels::find(const Program& program, const Job& job,
     }
     AlternativePointer made = make(with_graph(
         program,
-        ir::canonicalise(ir::with_exponents(program.graph, exponents_,
+        ir::canonicalise(ir::with_exponents(program.graph(), exponents_,
                                             {fixed.data(), fixed.size()}))));
     std::lock_guard lock(mutex_);
     if (kernels_.size() == most_kernels)
@@ -70,7 +70,7 @@ AlternativePointer ExponentKernels::find(const Program& program, const Job& job,
 
 std::shared_ptr<ExponentKernels> exponent_kernels(const Program& program,
                                                   std::mutex& mutex) {
-    std::vector<ir::ValueId> exponents = ir::uniform_exponents(program.graph);
+    std::vector<ir::ValueId> exponents = ir::uniform_exponents(program.graph());
     return exponents.empty()
                ? nullptr
                : std::make_shared<ExponentKernels>(std::move(exponents), mutex);

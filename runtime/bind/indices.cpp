@@ -190,7 +190,7 @@ IndexedTable indexed(const ir::Graph& graph, const ir::Node& node,
 
 std::vector<IndexedTable> tables_indexed(const Program& program) {
     std::vector<IndexedTable> all;
-    const ir::Graph& graph = program.graph;
+    const ir::Graph& graph = program.graph();
     for (const ir::Node& node : graph.nodes) {
         if (!is_gather(node))
             continue;
@@ -199,7 +199,7 @@ std::vector<IndexedTable> tables_indexed(const Program& program) {
             if (index.op != Op::Argument)
                 continue;
             const std::int32_t place =
-                program.argument_order[std::size_t(index.first)];
+                program.argument_order()[std::size_t(index.first)];
             if (place >= 0)
                 all.push_back(indexed(graph, node, k, place));
         }
@@ -212,10 +212,10 @@ std::vector<std::int32_t> tables_of(const Executable& executable) {
     if (executable.sweeps)
         for (const ExecutablePointer& kernel : executable.sweeps->kernels)
             std::ranges::copy(tables_of(*kernel), std::back_inserter(places));
-    const ir::Graph& graph = executable.program.graph;
+    const ir::Graph& graph = executable.program.graph();
     for (const ir::Node& node : graph.nodes)
         if (is_gather(node) && graph[node.operands[0]].op == Op::Argument)
-            places.push_back(executable.program.argument_order[std::size_t(
+            places.push_back(executable.program.argument_order()[std::size_t(
                 graph[node.operands[0]].first)]);
     return places;
 }

@@ -56,14 +56,14 @@ struct Reordered {
 /// Runs the job by another program.
 Noted launch(const KernelCall& call, Job job, const Alternative& other,
              const Poll& poll) {
-    const Reordered reordered(job, call.executable->program.argument_order,
-                              other.program.argument_order);
+    const Reordered reordered(job, call.executable->program.argument_order(),
+                              other.program.argument_order());
     const Kernel& kernel = other.kernel->image.kernel();
     if (kernel.slots(job.width) != job.kernel->slots(job.width))
         internal_error("an alternative with a state of other slots");
     job.operands = {reordered.operands.data(), reordered.operands.size()};
     job.batches = &reordered.batches;
-    job.literals = other.program.graph.literals.data();
+    job.literals = other.program.graph().literals.data();
     job.kernel = &kernel;
     job.functions = functions_for(other.kernel->artifact.layout);
     return launch(job, call.context.session->pool, poll);

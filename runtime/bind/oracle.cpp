@@ -44,7 +44,7 @@ std::int64_t steps_of(const ir::Graph& graph, std::int64_t width) {
 Oracle::Oracle(const KernelCall& call, GoingOn& going_on)
     : call_(call), job_(call.job), program_(call.executable->program),
       listed_columns_(reduces() && job_.column_index),
-      steps_(steps_of(program_.graph, job_.width)), going_on_(going_on) {
+      steps_(steps_of(program_.graph(), job_.width)), going_on_(going_on) {
     refuse_lists();
 }
 
@@ -98,7 +98,7 @@ ir::Number Oracle::read(const Sample& sample, std::size_t number,
     return number_at(from.base + batch_offset(sample.batch, number) +
                          point * from.stride + row * from.component +
                          column * from.column,
-                     program_.graph.arguments[number].dtype);
+                     program_.graph().arguments[number].dtype);
 }
 
 std::vector<double> Oracle::expected(const Sample& sample) const {
@@ -117,7 +117,7 @@ std::vector<double> Oracle::expected(const Sample& sample) const {
         return read(sample, number, point, r, c);
     };
     std::vector<double> numbers =
-        reference::evaluate(program_.graph, sizes, reader, {&row, 1},
+        reference::evaluate(program_.graph(), sizes, reader, {&row, 1},
                             {&column, reduces() ? 0u : 1u});
     for (double& number : numbers) // of bits as an int64
         if (program_.result.dtype == DType::U64 && number < 0)

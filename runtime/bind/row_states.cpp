@@ -24,7 +24,7 @@ const KernelCall& kernel_with_states(const KernelCall* call) {
             "compute what it needs of all points by reductions of their own, "
             "and pass their results as arguments");
     const Program& program = call->executable->program;
-    if (!ir::reduces(program.graph) ||
+    if (!ir::reduces(program.graph()) ||
         (program.single_column && !program.folds_rows))
         refuse("one that reduces nothing", "call it, part by part");
     if (!call->executable->kernel || !call->job.segment)

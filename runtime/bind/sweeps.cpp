@@ -127,11 +127,11 @@ private:
 
     /// What earlier kernels left is of the dtype that a kernel reads it as.
     void check_left(const Program& program) const {
-        for (std::size_t k = 0; k < program.argument_order.size(); ++k) {
-            const std::int32_t place = program.argument_order[k];
+        for (std::size_t k = 0; k < program.argument_order().size(); ++k) {
+            const std::int32_t place = program.argument_order()[k];
             if (place >= std::int32_t(call_.arguments.size()) &&
                 readings_[std::size_t(place)].dtype !=
-                    program.graph.arguments[k].dtype)
+                    program.graph().arguments[k].dtype)
                 internal_error("a sum between sweeps of another dtype");
         }
     }
@@ -515,7 +515,7 @@ void SweepTrace::find_readers() {
         kernel_of.insert(kernel_of.end(), executable.parts[k].size(), k);
     is_read_.assign(kernels(), false);
     for (const ExecutablePointer& kernel : executable.kernels)
-        for (const std::int32_t place : kernel->program.argument_order)
+        for (const std::int32_t place : kernel->program.argument_order())
             if (place >= std::int32_t(given))
                 is_read_[kernel_of[std::size_t(place) - given]] = true;
 }

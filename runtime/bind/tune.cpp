@@ -36,8 +36,8 @@ constexpr std::int64_t most_numbers = 1 << 22;
 class Trial {
 public:
     Trial(const Program& program, const CallSizes& sizes) : sizes_(sizes) {
-        for (std::size_t k = 0; k < program.graph.arguments.size(); ++k)
-            add(program.graph.arguments[k], program.argument_order[k] < 0);
+        for (std::size_t k = 0; k < program.graph().arguments.size(); ++k)
+            add(program.graph().arguments[k], program.argument_order()[k] < 0);
         const std::int64_t components = std::max<std::int64_t>(
             program.result.rows == dynamic ? sizes.width : program.result.rows,
             1);
@@ -45,7 +45,7 @@ public:
         job_.loop = program.folds_rows ? LoopKind::FoldRows : LoopKind::Reduce;
         job_.operands = operands_;
         job_.batches = &one_batch_;
-        job_.literals = program.graph.literals.data();
+        job_.literals = program.graph().literals.data();
         job_.rows = sizes.rows;
         job_.columns = sizes.columns;
         job_.width = sizes.width;
@@ -140,7 +140,7 @@ CallSizes sample_of(const ir::Graph& graph, const CallSizes& sizes) {
 std::vector<Plan> plans_of(const CpuProgram& program) {
     const Plan& own = program.plan;
     std::vector<Plan> plans =
-        enumerate_plans(program.graph, own.nest, own.isa, parts_of(own));
+        enumerate_plans(program.graph(), own.nest, own.isa, parts_of(own));
     std::erase(plans, own);
     plans.insert(plans.begin(), own);
     plans.resize(std::min(plans.size(), most_plans));
@@ -184,7 +184,7 @@ CpuProgram tuned(detail::SessionState& session, const CpuProgram& program,
     for (std::size_t k = 0; k < plans.size(); ++k)
         contenders[k].kernel =
             provider.kernel(with_plan(program, plans[k]), formula, asker);
-    Trial trial(program, sample_of(program.graph, sizes));
+    Trial trial(program, sample_of(program.graph(), sizes));
     const std::size_t best = race(contenders, trial, session.pool);
     provider.keep_fastest_plan(program.key, plans[best], formula,
                                contenders[0].fastest /

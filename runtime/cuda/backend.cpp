@@ -144,11 +144,11 @@ public:
                                std::int64_t width, double tolerance,
                                std::string_view formula) override {
         const Plans plans =
-            choose_plans(program.graph, width_block_of(width), tolerance,
+            choose_plans(program.graph(), width_block_of(width), tolerance,
                          has_tensor_cores(device(number).major()));
         return std::make_shared<const Kernels>(
-            plans, program.graph.literals.size(),
-            [this, number, graph = program.graph,
+            plans, program.graph().literals.size(),
+            [this, number, graph = program.graph(),
              formula = std::string(formula)](const Plan& plan) {
                 return kernel_of(number, graph, plan, formula);
             });
@@ -342,7 +342,7 @@ void Backend::run_from_host(std::span<const DeviceKernelPointer> kernels,
         stations.push_back(take_station(module.device().number()));
         sharers.push_back({&module, stations.back().get()});
     }
-    cuda::run_from_host({job, on_host, program.graph, program.result, budget},
+    cuda::run_from_host({job, on_host, program.graph(), program.result, budget},
                         sharers, poll);
     for (std::size_t k = 0; k < stations.size(); ++k)
         keep_station(sharers[k].module->device().number(),
@@ -355,17 +355,17 @@ std::vector<ExplainSection> Backend::explain(const Program& program,
                                              std::string_view architecture) {
     const Capability capability = parse_architecture(architecture);
     const auto& [plan, few] =
-        choose_plans(program.graph, width_block_of(width), tolerance,
+        choose_plans(program.graph(), width_block_of(width), tolerance,
                      has_tensor_cores(capability.major));
     try {
         const Image image = images_.compiler().compile(
-            program.graph, plan, capability.major, capability.minor);
-        return cuda::explain(program.graph, image.plan, few, image);
+            program.graph(), plan, capability.major, capability.minor);
+        return cuda::explain(program.graph(), image.plan, few, image);
     } catch (const Error& error) {
         if (error.code() != tilefold::Code::NvrtcMissing &&
             error.code() != tilefold::Code::NvrtcTooOld)
             throw;
-        return cuda::explain(program.graph, plan, few,
+        return cuda::explain(program.graph(), plan, few,
                              std::string(error.what()));
     }
 }

@@ -23,10 +23,10 @@ using StagesOf =
 
 std::int64_t width_of(const Program& program,
                       std::span<const std::int32_t> rows) {
-    if (program.width_argument < 0)
+    if (program.width_argument() < 0)
         return 1;
     return rows[std::size_t(
-        program.argument_order[std::size_t(program.width_argument)])];
+        program.argument_order()[std::size_t(program.width_argument())])];
 }
 
 /// Returns the rows of the arguments' types.

@@ -19,8 +19,8 @@ KernelUse use_of(const Executable& executable) {
     const Program& program = executable.program;
     KernelUse use;
     use.plan = *executable.plan;
-    use.kind = kind_of(program.graph, use.plan);
-    use.takes_column_tiles = takes_column_tiles(program.graph, use.plan);
+    use.kind = kind_of(program.graph(), use.plan);
+    use.takes_column_tiles = takes_column_tiles(program.graph(), use.plan);
     use.layout = executable.kernel->artifact.layout;
     use.folds_rows = program.folds_rows;
     use.is_for_one_point = program.one_point != Axes::None;

@@ -22,8 +22,8 @@ ResultType type_of(const Program& program,
     type.components = result.rows;
     if (result.rows == dynamic)
         type.components =
-            arguments[std::size_t(program.argument_order[std::size_t(
-                          program.width_argument)])]
+            arguments[std::size_t(program.argument_order()[std::size_t(
+                          program.width_argument())])]
                 .rows;
     return type;
 }

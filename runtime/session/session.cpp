@@ -105,7 +105,7 @@ std::vector<std::string> Formula::plans(std::span<const NamedView> arguments,
         state_->settings->cpu_options());
     std::vector<std::string> texts;
     for (const Plan& plan :
-         enumerate_plans(program.graph, program.plan.nest, program.plan.isa,
+         enumerate_plans(program.graph(), program.plan.nest, program.plan.isa,
                          parts_of(program.plan)))
         texts.push_back(print(plan));
     return texts;

@@ -87,7 +87,7 @@ std::string print(const std::vector<SweepProgram>& sweeps) {
         const SweepProgram& sweep = sweeps[k];
         text += "sweep " + std::to_string(k) +
                 (sweep.program.swapped ? ", i and j exchanged\n" : "\n");
-        text += ir::print(sweep.program.graph);
+        text += ir::print(sweep.program.graph());
         for (const SweepPart& part : sweep.parts)
             text += "leaves " + part.name + " : " + spelling_of(part.type) +
                     " from " + std::to_string(part.first) + "\n";

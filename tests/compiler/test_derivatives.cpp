@@ -80,7 +80,7 @@ TEST(Derivatives, ParametersOfManyComponentsAreNeverKeptForEveryPoint) {
     const auto last = std::size_t(all.results[1].sweep);
     EXPECT_TRUE(all.sweeps[last].program.folds_rows);
     for (const ir::Argument& argument :
-         all.sweeps[last].program.graph.arguments)
+         all.sweeps[last].program.graph().arguments)
         EXPECT_FALSE(argument.name.starts_with("$")) << argument.name;
 }
 
@@ -100,7 +100,7 @@ TEST(Derivatives, SimplifiedGraphsHoldNoRootOfASquaredNorm) {
                   {{Kind::Reverse, {"x"}, false, "grad"}});
     for (const SweepProgram& sweep : all.sweeps)
         EXPECT_TRUE(std::ranges::none_of(
-            sweep.program.graph.nodes, [](const ir::Node& node) {
+            sweep.program.graph().nodes, [](const ir::Node& node) {
                 return node.op == ir::Op::Sqrt || node.op == ir::Op::Pinv;
             }));
 }

@@ -23,7 +23,7 @@ constexpr std::string_view points = "x f32[3], y f32[3]";
 
 /// `parameters` come after the points.
 ir::Graph canonical(std::string_view formula, std::string_view parameters) {
-    return program_of(formula, std::string(points).append(parameters)).graph;
+    return program_of(formula, std::string(points).append(parameters)).graph();
 }
 
 /// p is (0.5, 4), n is 3, a is 2.

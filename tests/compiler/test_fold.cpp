@@ -77,7 +77,7 @@ TEST(Fold, FunctionsAreGraphsOfTheirOwn) {
 
 TEST(Fold, NumbersAreGivenNotCompiled) {
     const auto text = [](const char* add) {
-        return ir::print(program_of(add_with(add), "x f64").graph,
+        return ir::print(program_of(add_with(add), "x f64").graph(),
                          ir::Names::Numbers);
     };
     EXPECT_EQ(text("a + b + 0.5*a*b"), text("a + b + 7*a*b"));

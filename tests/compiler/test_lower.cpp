@@ -37,7 +37,7 @@ CpuProgram compiled(const LoweredCase& c) {
 
 LoweredKernel lowered(const LoweredCase& c) {
     const CpuProgram program = compiled(c);
-    return lower(program.graph, program.plan);
+    return lower(program.graph(), program.plan);
 }
 
 // clang-format off
@@ -73,8 +73,8 @@ TEST(Lower, Golden) {
     for (const LoweredCase& c : shown) {
         const CpuProgram program = compiled(c);
         text += std::string("── ") + c.name + ": " + c.formula + "\n" +
-                ir::print(program.graph) + print(program.plan) + "\n\n" +
-                print(lower(program.graph, program.plan), program.graph,
+                ir::print(program.graph()) + print(program.plan) + "\n\n" +
+                print(lower(program.graph(), program.plan), program.graph(),
                       program.plan) +
                 "\n";
     }
@@ -156,7 +156,7 @@ TEST(Lower, LoopsOfAChainReadWhatEarlierOnesLeave) {
     std::size_t chains = 0;
     for (const LoweredCase& c : shown) {
         const CpuProgram program = compiled(c);
-        const ir::Graph& graph = program.graph;
+        const ir::Graph& graph = program.graph();
         for (const LoopChain& chain : chains_of(lower(graph, program.plan))) {
             ++chains;
             std::map<ir::ValueId, std::size_t> made;
@@ -226,7 +226,7 @@ TEST(Lower, RegistersHoldTheAccumulatorsOfSomeComponents) {
                             "x f32[3], y f32[3], v f32[200]", isa};
         const CpuProgram program = compiled(c);
         const LoweredReduction reduction =
-            lower(program.graph, program.plan).reductions[0];
+            lower(program.graph(), program.plan).reductions[0];
         EXPECT_TRUE(reduction.in_memory);
         EXPECT_GE(reduction.components_at_once, 1);
         EXPECT_LE(
@@ -279,12 +279,12 @@ TEST(Lower, NothingOverlapsInScratch) {
         } catch (const Error&) {
             continue; // of several sweeps
         }
-        const LoweredKernel kernel = lower(program.graph, program.plan);
+        const LoweredKernel kernel = lower(program.graph(), program.plan);
         Ranges ranges;
         for (const Operands* operands : {&kernel.rows, &kernel.columns})
             for (const auto& [id, operand] : operands->of)
                 add(ranges, operand.place.offset,
-                    bytes_of(program.graph, kernel, *operands, id),
+                    bytes_of(program.graph(), kernel, *operands, id),
                     "%" + std::to_string(id));
         for (const Kept* kept :
              {&kernel.kept.slabs, &kernel.kept.tiles, &kernel.kept.scalars})

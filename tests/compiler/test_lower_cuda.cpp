@@ -30,7 +30,7 @@ struct CudaLoweredCase {
 };
 
 ir::Graph graph_of(const CudaLoweredCase& c) {
-    return program_of(c.formula, c.arguments, c.mode).graph;
+    return program_of(c.formula, c.arguments, c.mode).graph();
 }
 
 cuda::Plan plan_of(const ir::Graph& graph, const CudaLoweredCase& c) {
@@ -123,7 +123,7 @@ TEST(LowerCuda, HasRoomForEveryConstantAndStateOnce) {
         SCOPED_TRACE(c.name);
         ir::Graph graph;
         try {
-            graph = program_of(c.formula, c.arguments).graph;
+            graph = program_of(c.formula, c.arguments).graph();
         } catch (const Error&) {
             continue; // of several sweeps, or nothing is reduced
         }

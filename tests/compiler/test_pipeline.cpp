@@ -2,6 +2,7 @@
 
 #include "compiler/backends/cpu/choose_plan.h"
 #include "compiler/backends/cpu/lower/explain.h"
+#include "compiler/ir/queries.h"
 #include "compiler/ir/text.h"
 #include "compiler/ir/verify.h"
 #include "compiler/language/vocabulary.h"
@@ -11,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <type_traits>
 
 namespace tilefold::tests {
 namespace {
@@ -25,7 +27,7 @@ TEST(Pipeline, CompilesEveryFormula) {
     for (const Case& c : all_cases()) {
         const CpuProgram program =
             cpu_program_of(c.formula, c.arguments, mode_of(c));
-        ir::verify(program.graph);
+        ir::verify(program.graph());
         const auto request = request_of(program);
         EXPECT_EQ(parse_plan(request.plan), program.plan) << c.name;
         EXPECT_EQ(ir::print(ir::parse_ir(request.graph), ir::Names::Numbers),
@@ -37,14 +39,15 @@ TEST(Pipeline, CompilesEveryFormula) {
 TEST(Pipeline, SaysWhereArgumentsAre) {
     const Program program = program_of("sum_j exp(-|x_i - y_j|²/2l²) b_j",
                                        "b f32[2], l f64, y f32[3], x f32[3]");
-    ASSERT_EQ(program.argument_order.size(), 4u);
+    ASSERT_EQ(program.argument_order().size(), 4u);
     const std::vector<std::string> given = {"b", "l", "y", "x"};
     for (std::size_t k = 0; k < 4; ++k)
-        EXPECT_EQ(given[std::size_t(program.argument_order[k])],
-                  program.graph.arguments[k].name);
-    ASSERT_GE(program.width_argument, 0);
-    EXPECT_EQ(program.graph.arguments[std::size_t(program.width_argument)].name,
-              "b");
+        EXPECT_EQ(given[std::size_t(program.argument_order()[k])],
+                  program.graph().arguments[k].name);
+    ASSERT_GE(program.width_argument(), 0);
+    EXPECT_EQ(
+        program.graph().arguments[std::size_t(program.width_argument())].name,
+        "b");
 }
 
 TEST(Pipeline, SaysWhatTheResultIs) {
@@ -91,20 +94,56 @@ TEST(CpuProgram, HasInnerProductsWhereTheyAreAllowedAndFaster) {
     };
     for (const CpuProgram& same :
          {planned(Isa::X86_64_V4, 0), planned(Isa::Zen4, 1e-6)})
-        EXPECT_EQ(ir::print(same.graph), ir::print(program.graph));
+        EXPECT_EQ(ir::print(same.graph()), ir::print(program.graph()));
     const CpuProgram expanded = planned(Isa::X86_64_V4, 1e-6);
-    EXPECT_EQ(count(program.graph, ir::Op::SqDist), 1u);
-    EXPECT_EQ(count(expanded.graph, ir::Op::SqDist), 0u);
-    EXPECT_EQ(count(expanded.graph, ir::Op::Dot), 1u);
+    EXPECT_EQ(count(program.graph(), ir::Op::SqDist), 1u);
+    EXPECT_EQ(count(expanded.graph(), ir::Op::SqDist), 0u);
+    EXPECT_EQ(count(expanded.graph(), ir::Op::Dot), 1u);
     EXPECT_FALSE(expanded.key == planned(Isa::X86_64_V4, 0).key);
     const std::vector<std::string> given = {"b", "l", "y", "x"};
-    ASSERT_EQ(expanded.argument_order.size(), expanded.graph.arguments.size());
-    for (std::size_t k = 0; k < expanded.argument_order.size(); ++k)
-        EXPECT_EQ(given[std::size_t(expanded.argument_order[k])],
-                  expanded.graph.arguments[k].name);
+    ASSERT_EQ(expanded.argument_order().size(),
+              expanded.graph().arguments.size());
+    for (std::size_t k = 0; k < expanded.argument_order().size(); ++k)
+        EXPECT_EQ(given[std::size_t(expanded.argument_order()[k])],
+                  expanded.graph().arguments[k].name);
     EXPECT_EQ(
-        expanded.graph.arguments[std::size_t(expanded.width_argument)].name,
+        expanded.graph().arguments[std::size_t(expanded.width_argument())].name,
         "b");
+}
+
+/// The order and the width are those of the graph, whichever pass made it last.
+TEST(CpuProgram, FindsItsArgumentsOnEveryInstructionSet) {
+    const std::vector<std::string> given = {"F", "l", "y", "x"};
+    for (const char* formula :
+         {"l*(sum_j F_j/|x_i - y_j|)", "sum_j F_j/√(|x_i - y_j|² + l)",
+          "sum_j F_j*(x_i - y_j)[:2]/√(|x_i - y_j|² + l)"})
+        for (Isa isa : {Isa::X86_64_V3, Isa::X86_64_V4, Isa::AArch64}) {
+            const CpuProgram program = plan_for_cpu(
+                program_of(formula, "F f64[2], l f64, y f64[3], x f64[3]"),
+                {.isa = isa});
+            const ir::Graph& graph = program.graph();
+            ASSERT_EQ(program.argument_order().size(), graph.arguments.size());
+            for (std::size_t k = 0; k < graph.arguments.size(); ++k)
+                EXPECT_EQ(given[std::size_t(program.argument_order()[k])],
+                          graph.arguments[k].name)
+                    << formula;
+            EXPECT_EQ(program.width_argument(), open_argument(graph));
+        }
+}
+
+/// No graph can be put in the place of another alone, nor one of arguments
+/// that a call does not give.
+static_assert(!std::is_assignable_v<decltype(std::declval<Program&>().graph()),
+                                    ir::Graph>);
+TEST(CpuProgram, RefusesAGraphOfOtherArguments) {
+    const Program program = program_of("sum_j x_i*y_j", "x f64, y f64");
+    const Program other = program_of("sum_j x_i*z_j", "x f64, z f64");
+    try {
+        with_graph(program, other.graph());
+        ADD_FAILURE() << "a graph of other arguments was taken";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Code::InternalError);
+    }
 }
 
 TEST(CpuProgram, TakesAForcedPlan) {
@@ -113,7 +152,7 @@ TEST(CpuProgram, TakesAForcedPlan) {
     const Program program = compile(formula, types, Mode::Reduce);
     const CpuProgram usual = plan_for_cpu(program, {});
     const auto plans =
-        enumerate_plans(usual.graph, Nest::Reduce, Isa::X86_64_V4);
+        enumerate_plans(usual.graph(), Nest::Reduce, Isa::X86_64_V4);
     ASSERT_GT(plans.size(), 1u);
     CpuOptions options;
     options.plan = plans.back();

@@ -58,8 +58,8 @@ TEST(Sweeps, LeaveTheFewestNumbersBehind) {
         {"", "median_j |x_i - y_j|", "x f64[3], y f64[3]"}, Mode::Reduce);
     std::set<std::string> kernels;
     for (const SweepProgram& sweep : programs.sweeps) {
-        EXPECT_LE(sweep.program.graph.arguments.size(), 9u);
-        kernels.insert(print(sweep.program.graph, ir::Names::Numbers));
+        EXPECT_LE(sweep.program.graph().arguments.size(), 9u);
+        kernels.insert(print(sweep.program.graph(), ir::Names::Numbers));
     }
     EXPECT_LE(kernels.size(), 14u) << "of " << programs.sweeps.size();
 }

@@ -168,8 +168,7 @@ CudaCase cuda_case(std::string_view name, std::string_view formula,
     const bool pairs = graph[graph.result].type.axes == Axes::IJ;
     Program program = program_of(
         formula, types, !reduces && pairs ? Mode::Values : Mode::Reduce);
-    return {std::string(name), std::move(program.graph), 2, 0,
-            program.single_column};
+    return {std::string(name), program.graph(), 2, 0, program.single_column};
 }
 
 std::vector<CudaCase> formula_cases() {
@@ -333,7 +332,7 @@ std::vector<CudaCase> chosen_cases() {
     for (const auto& [formula, types] : formulas) {
         Program program = program_of(formula, types, Mode::Chosen);
         cases.push_back(
-            {formula, std::move(program.graph), 9, 0, program.single_column});
+            {formula, program.graph(), 9, 0, program.single_column});
     }
     return cases;
 }

@@ -218,7 +218,7 @@ TEST_F(FakeDriverTest, RepeatsOverBatchesAndLists) {
 TEST_F(FakeDriverTest, MeetsChosenPairsOfEachBatch) {
     Program program = program_of("sum_j exp(-|x_i - y_j|²/2l²)",
                                  "x f32[3], y f32[3], l f64", Mode::Chosen);
-    const Loaded loaded(CudaCase{"", std::move(program.graph)});
+    const Loaded loaded(CudaCase{"", program.graph()});
     const cuda::Module module(device_, loaded.image());
     cuda::Job job = job_of(loaded);
     job.batch[cuda::most_batch_dimensions - 1] = 2;

@@ -284,7 +284,7 @@ CudaCase case_of(const Mutation& mutation) {
         return cuda_case("mutant", mutation.formula, mutation.arguments);
     Program program =
         program_of(mutation.formula, mutation.arguments, mutation.mode);
-    return {"mutant", std::move(program.graph), 2, 0, false};
+    return {"mutant", program.graph(), 2, 0, false};
 }
 
 /// A tenth of them, which differs from day to day.

@@ -62,15 +62,19 @@ std::vector<ArgumentType> types_of(const TestFormula& formula) {
     return types;
 }
 
+/// What no processor has planned yet: the interpreter evaluates this, so that
+/// passes of a processor are tested, too.
+Program program_of(const TestFormula& formula) {
+    const std::vector<ArgumentType> types = types_of(formula);
+    return compile(parse(formula.text, vocabulary()), types, formula.mode);
+}
+
 CpuProgram program_of(const TestFormula& formula, Isa isa, const Plan* plan) {
     CpuOptions options;
     options.isa = isa;
     if (plan)
         options.plan = *plan;
-    const std::vector<ArgumentType> types = types_of(formula);
-    return plan_for_cpu(
-        compile(parse(formula.text, vocabulary()), types, formula.mode),
-        options);
+    return plan_for_cpu(program_of(formula), options);
 }
 
 /// Artifacts by key: sizes and cuts share one compilation.
@@ -288,10 +292,10 @@ void Run::emulate(Cut cut, const std::vector<Filled>& filled) {
     EmulatedBytes bytes;
     bytes.code.assign(reinterpret_cast<const char*>(artifact.code.data()),
                       artifact.code.size());
-    const std::vector<double>& literals = program.graph.literals;
+    const std::vector<double>& literals = program.graph().literals;
     bytes.literals.assign(reinterpret_cast<const char*>(literals.data()),
                           literals.size() * sizeof(double));
-    for (const std::int32_t place : program.argument_order) {
+    for (const std::int32_t place : program.argument_order()) {
         const Filled& argument = filled[std::size_t(place)];
         const Guarded& memory = *argument.memory;
         const tilefold_kernel_operand& operand = argument.operand;
@@ -308,7 +312,7 @@ std::vector<double> expected(const Program& program, const Run& run,
                              const TestFormula& formula) {
     const auto read = [&](std::size_t number, std::int64_t point,
                           std::int32_t row, std::int32_t column) {
-        const auto at = std::size_t(program.argument_order[number]);
+        const auto at = std::size_t(program.argument_order()[number]);
         const TestArgument& a = formula.arguments[at];
         return filled[at]
             .values[std::size_t((point * a.rows + row) * a.columns + column)];
@@ -322,7 +326,7 @@ std::vector<double> expected(const Program& program, const Run& run,
             if (pairs)
                 columns_at.push_back(j);
         }
-    return reference::evaluate(program.graph,
+    return reference::evaluate(program.graph(),
                                {run.rows, run.columns, std::int32_t(run.width)},
                                read, points, columns_at);
 }
@@ -343,10 +347,10 @@ double largest_error(const Run& run, const std::vector<double>& wanted) {
 }
 
 std::int64_t width_of(const Program& program, const TestFormula& formula) {
-    if (program.width_argument < 0)
+    if (program.width_argument() < 0)
         return 1;
     const auto at = std::size_t(
-        program.argument_order[std::size_t(program.width_argument)]);
+        program.argument_order()[std::size_t(program.width_argument())]);
     return formula.arguments[at].rows;
 }
 
@@ -359,10 +363,10 @@ bool can_run(Isa isa) {
 std::vector<Plan> plans_of(const TestFormula& formula, Isa isa) {
     const CpuProgram program = program_of(formula, isa, nullptr);
     std::vector<Plan> plans =
-        enumerate_plans(program.graph, program.plan.nest, isa);
-    if (!is_emulated(isa) && fits_single_panel(program.graph)) {
-        plans.push_back(choose_plan(program.graph, Nest::SinglePanel, isa));
-        plans.push_back(choose_plan(program.graph, Nest::SinglePanel, isa,
+        enumerate_plans(program.graph(), program.plan.nest, isa);
+    if (!is_emulated(isa) && fits_single_panel(program.graph())) {
+        plans.push_back(choose_plan(program.graph(), Nest::SinglePanel, isa));
+        plans.push_back(choose_plan(program.graph(), Nest::SinglePanel, isa,
                                     {.most_columns = 1}));
     }
     return plans;
@@ -386,7 +390,7 @@ std::vector<T> run_map(const TestFormula& formula, Isa isa,
     tilefold_kernel_call call{};
     call.flushed = &flushed;
     call.operands = &operand;
-    call.literals = program.graph.literals.data();
+    call.literals = program.graph().literals.data();
     call.constants = constants.data();
     call.rows = count;
     call.columns = 1;
@@ -452,7 +456,8 @@ public:
     double error() const {
         if (run_.flushed)
             return INFINITY;
-        return largest_error(run_, expected(program_, run_, filled_, formula_));
+        return largest_error(
+            run_, expected(program_of(formula_), run_, filled_, formula_));
     }
     std::string bytes() const { return {run_.out->data(), run_.out->size()}; }
 
@@ -476,13 +481,13 @@ private:
     }
 
     void make_call() {
-        for (std::int32_t place : program_.argument_order)
+        for (std::int32_t place : program_.argument_order())
             run_.operands.push_back(filled_[std::size_t(place)].operand);
         tilefold_kernel_call& call = run_.call;
         call.operands = run_.operands.data();
         call.tiles = run_.tiles;
         call.flushed = &run_.flushed;
-        call.literals = program_.graph.literals.data();
+        call.literals = program_.graph().literals.data();
         call.constants = run_.constants.data();
         call.rows = run_.rows;
         call.columns = run_.columns;

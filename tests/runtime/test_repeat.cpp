@@ -226,7 +226,7 @@ public:
         operand_ = {reinterpret_cast<const char*>(x.values.data()), 4, 0, 0};
         call_.operands = &operand_;
         call_.flushed = &flushed_;
-        call_.literals = program_of(bound).graph.literals.data();
+        call_.literals = program_of(bound).graph().literals.data();
         call_.constants = constants_.data();
         call_.rows = rows_;
         call_.columns = 1;

@@ -29,11 +29,11 @@ bool expansion_pays(Isa isa) {
 /// faster.
 Program with_distances(Program program, const CpuOptions& options) {
     const bool expands = options.tolerance >= ir::expansion_error &&
-                         program.graph.real == DType::F32 &&
-                         ir::reduces(program.graph);
+                         program.graph().real == DType::F32 &&
+                         ir::reduces(program.graph());
     if (!expands)
         return program;
-    Graph graph = ir::expand_differences(program.graph);
+    Graph graph = ir::expand_differences(program.graph());
     if (expansion_pays(options.isa))
         graph = ir::expand_distances(graph);
     graph = simplify(graph);
@@ -45,13 +45,13 @@ Program with_distances(Program program, const CpuOptions& options) {
 Program with_roots(Program program, Isa isa) {
     if (row_of(isa).masks)
         return program;
-    program.graph = ir::divide_by_roots(program.graph);
-    ir::verify_if_debug(program.graph);
-    return program;
+    Graph graph = ir::divide_by_roots(program.graph());
+    ir::verify_if_debug(graph);
+    return with_graph(std::move(program), std::move(graph));
 }
 
 Plan chosen_plan(const Program& program, const CpuOptions& options) {
-    const Graph& graph = program.graph;
+    const Graph& graph = program.graph();
     const bool reduces = ir::reduces(graph);
     const Sizes sizes{program.most_rows, program.most_columns,
                       options.tolerance};
@@ -91,21 +91,21 @@ CpuProgram plan_for_cpu(Program program, const CpuOptions& options) {
     program = with_roots(std::move(program), options.isa);
     CpuProgram planned{with_distances(std::move(program), options), {}, {}};
     if (options.plan)
-        check_forced(*options.plan, planned.graph);
+        check_forced(*options.plan, planned.graph());
     planned.plan = options.plan ? *options.plan : chosen_plan(planned, options);
-    planned.key = key_of(planned.graph, planned.plan);
+    planned.key = key_of(planned.graph(), planned.plan);
     return planned;
 }
 
 CpuProgram with_plan(const CpuProgram& program, const Plan& plan) {
     CpuProgram other = program;
     other.plan = plan;
-    other.key = key_of(other.graph, plan);
+    other.key = key_of(other.graph(), plan);
     return other;
 }
 
 CompileRequest request_of(const CpuProgram& program) {
-    return {print(program.graph, ir::Names::Numbers), print(program.plan)};
+    return {print(program.graph(), ir::Names::Numbers), print(program.plan)};
 }
 
 } // namespace tilefold

@@ -15,7 +15,7 @@ namespace {
 
 /// Says what the model expects of a plan on one core.
 std::string expected(const CpuProgram& program) {
-    const double time = nanoseconds_per_pair(program.graph, program.plan);
+    const double time = nanoseconds_per_pair(program.graph(), program.plan);
     std::ostringstream text;
     text << std::setprecision(2) << "  expected of one core: " << time
          << " ns a pair, " << 1 / time << " G pairs/s\n";
@@ -35,16 +35,16 @@ std::string exponents(const ir::Graph& graph) {
 
 /// The plan, what it should cost, and the others that were thought of.
 std::string plans(const CpuProgram& program) {
-    const PlanKindRow& kind = row_of(kind_of(program.graph, program.plan));
+    const PlanKindRow& kind = row_of(kind_of(program.graph(), program.plan));
     std::string text = print(program.plan) + "\n" + expected(program);
     text += "  of the kind " + std::string(kind.spelling) + ": " +
             std::string(kind.doc) + "\n";
     for (const Plan& plan :
-         enumerate_plans(program.graph, program.plan.nest, program.plan.isa,
+         enumerate_plans(program.graph(), program.plan.nest, program.plan.isa,
                          parts_of(program.plan)))
         if (plan != program.plan)
             text += "  or " + print(plan) + "\n";
-    return text + exponents(program.graph);
+    return text + exponents(program.graph());
 }
 
 } // namespace
@@ -52,8 +52,8 @@ std::string plans(const CpuProgram& program) {
 std::vector<ExplainSection> explain_plan(const CpuProgram& program) {
     return {
         {"plan", plans(program)},
-        {"lowered kernel", print(lower(program.graph, program.plan),
-                                 program.graph, program.plan)},
+        {"lowered kernel", print(lower(program.graph(), program.plan),
+                                 program.graph(), program.plan)},
     };
 }
 

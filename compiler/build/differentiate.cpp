@@ -4,6 +4,7 @@
 #include "compiler/build/differentiate.h"
 
 #include "compiler/build/expand.h"
+#include "compiler/build/masks.h"
 #include "compiler/build/meeting_points.h"
 #include "compiler/build/rules.h"
 
@@ -144,6 +145,7 @@ public:
         for (const Seed& seed : seeds)
             last = std::max(last, seed.result);
         active_ = dependents(builder, last, leaves);
+        bounded_ = bounded_ways(builder.graph(), active_);
         parts_.resize(last + 1);
         for (const Seed& seed : seeds)
             add(seed.result, seed.adjoint, {seed.axes | kept, Pairs::All});
@@ -155,12 +157,13 @@ public:
             if (!active_[id])
                 continue;
             for (const auto& [domain, adjoint] : total(id)) {
-                totals[id] = adjoint; // a leaf has one
+                if (std::ranges::find(leaves, id) != leaves.end())
+                    totals[id] = held(builder_, {domain.mask, adjoint});
                 propagate(id, adjoint, domain);
             }
         }
         std::vector<ValueId> adjoints;
-        for (ValueId leaf : leaves)
+        for (ValueId leaf : leaves) // which has one domain
             adjoints.push_back(leaf < totals.size() ? totals[leaf] : no_value);
         return adjoints;
     }
@@ -170,6 +173,7 @@ private:
     struct Domain {
         Axes axes = Axes::None;
         Pairs pairs = Pairs::All;
+        ValueId mask = no_value; ///< of masks.h
 
         friend auto operator<=>(const Domain&, const Domain&) = default;
     };
@@ -186,33 +190,81 @@ private:
     /// same along some of them.
     Axes nominal(ValueId id) const { return builder_.type(id).axes | kept_; }
 
-    void add(ValueId id, ValueId adjoint, Domain domain) {
+    /// Which conditions become masks: those of a user, whatever is masked,
+    /// and others, such as those of a maximum, where a slope may be infinite.
+    enum class Conditions : std::uint8_t { All, OfSingular };
+
+    void add(ValueId id, ValueId adjoint, Domain domain,
+             Conditions conditions = Conditions::OfSingular) {
         if (adjoint == no_value || !active_[id])
             return;
-        adjoint = broadcast_or_reduce(builder_, adjoint, builder_.type(id));
+        Masked masked{domain.mask, adjoint};
+        if (conditions == Conditions::All || !bounded_[id])
+            masked = without_conditions(builder_, masked);
+        const Type& type = builder_.type(id);
+        const bool fits = type.rank == 1 && masked.mask != no_value &&
+                          type.rows == builder_.type(masked.mask).rows;
+        if (!fits)
+            masked = with_scalar_mask(masked, id);
+        adjoint = broadcast_or_reduce(builder_, masked.value, type);
+        domain.mask = masked.mask;
         add(builder_, parts_[id], domain, adjoint);
+    }
+
+    /// Applies a mask of components, which only values of as many components
+    /// can take along; behind it, one component or another counts.
+    Masked with_scalar_mask(Masked masked, ValueId below) {
+        if (masked.mask == no_value || builder_.type(masked.mask).rank == 0)
+            return masked;
+        return {bounded_[below] ? no_value
+                                : any_component(builder_, masked.mask),
+                held(builder_, masked)};
     }
 
     /// Returns all that was added, summed over the axes that `id` does not
     /// have. What is on both axes is for the pairs of the reductions that it
     /// goes into.
     Parts total(ValueId id) {
-        Parts all;
+        std::map<Domain, std::vector<Masked>> by_points;
         for (const auto& [domain, part] : parts_[id]) {
             const Axes excess = without(domain.axes, nominal(id));
-            Domain left{nominal(id), domain.pairs};
-            ValueId adjoint = part;
-            if (excess != Axes::None) {
-                adjoint = summed(builder_, adjoint, excess, domain.pairs);
-                left.pairs = Pairs::All;
-            }
-            add(builder_, all, left, adjoint);
+            if (excess == Axes::None)
+                by_points[{nominal(id), domain.pairs}].push_back(
+                    {domain.mask, part});
+            else
+                by_points[{nominal(id)}].push_back(
+                    summed_over(id, {domain.mask, part}, excess, domain.pairs));
+        }
+        Parts all;
+        for (const auto& [domain, values] : by_points) {
+            const Masked sum = sum_of(builder_, values);
+            all.emplace(Domain{domain.axes, domain.pairs, sum.mask}, sum.value);
         }
         return all;
     }
 
+    /// A point of which no pair counts is masked itself, where that matters.
+    Masked summed_over(ValueId id, Masked masked, Axes excess, Pairs pairs) {
+        const auto [on_axes, rest] =
+            split_mask(builder_, masked.mask, nominal(id));
+        const ValueId sum = summed(
+            builder_, held(builder_, {rest, masked.value}), excess, pairs);
+        if (rest == no_value || bounded_[id])
+            return {on_axes, sum};
+        const Axes over =
+            pairs == Pairs::All ? excess & builder_.type(rest).axes : excess;
+        const ValueId any = builder_.reduce(Reduction::Any, over,
+                                            std::span(&rest, 1), 0, {}, pairs);
+        return {both(builder_, on_axes, any), sum};
+    }
+
     void propagate(ValueId id, ValueId g, Domain domain) {
         const Node node = builder_[id];
+        if (!ir::is_elementwise(node.op) && node.op != Op::Concat) {
+            const Masked masked = with_scalar_mask({domain.mask, g}, id);
+            domain.mask = masked.mask;
+            g = masked.value;
+        }
         switch (node.op) {
         case Op::Argument:
         case Op::Literal:
@@ -249,10 +301,12 @@ private:
                        slope_with_limit(builder_, node.op, bound, along),
                        domain);
         }
+        const Conditions conditions =
+            node.op == Op::Where ? Conditions::All : Conditions::OfSingular;
         for (std::size_t k = 0; k < node.arity; ++k)
             if (active_[node.operands[k]])
                 add(node.operands[k], by_rule(builder_, rules[k], bound, node),
-                    domain);
+                    domain, conditions);
     }
 
     void propagate_reduction(ValueId id, const Node& node, ValueId g,
@@ -263,7 +317,7 @@ private:
         for (std::size_t k = 0; k < node.arity; ++k)
             if (rules.size() > k && active_[node.operands[k]])
                 add(node.operands[k], by_rule(builder_, rules[k], bound, node),
-                    {domain.axes | bound.over, bound.pairs});
+                    {domain.axes | bound.over, bound.pairs, domain.mask});
     }
 
     /// Returns the adjoint of a slice, with zeros around it.
@@ -285,7 +339,11 @@ private:
         for (ValueId operand : node.inputs()) {
             const Type type = builder_.type(operand);
             const std::int64_t end = at + type.rows;
-            add(operand, builder_.slice(g, at, end, type.rank == 0), domain);
+            Domain of_part = domain;
+            if (domain.mask != no_value && builder_.type(domain.mask).rank == 1)
+                of_part.mask =
+                    builder_.slice(domain.mask, at, end, type.rank == 0);
+            add(operand, builder_.slice(g, at, end, type.rank == 0), of_part);
             at = end;
         }
     }
@@ -311,7 +369,7 @@ private:
     Builder& builder_;
     Axes kept_;
     Order order_;
-    std::vector<bool> active_;
+    std::vector<bool> active_, bounded_;
     std::vector<Parts> parts_; ///< by value: what its users added
 };
 

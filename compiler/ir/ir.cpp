@@ -13,7 +13,7 @@ namespace {
 
 constexpr OpRow op_rows[] = {
 #define OP(name, spelling, keops, arity, shape, result, range, cost, where,    \
-           partials, tangents, doc)                                            \
+           slope, partials, tangents, doc)                                     \
     {#name,                                                                    \
      spelling,                                                                 \
      keops,                                                                    \
@@ -23,6 +23,7 @@ constexpr OpRow op_rows[] = {
      RangeRule::range,                                                         \
      cost,                                                                     \
      Continuity::where,                                                        \
+     Slope::slope,                                                             \
      partials,                                                                 \
      tangents,                                                                 \
      doc},

@@ -106,6 +106,8 @@ enum class ShapeRule : std::uint8_t {
 };
 /// Whether an operand that is off by one ulp may change a result by more.
 enum class Continuity : std::uint8_t { Smooth, Discontinuous };
+/// Whether the partials are finite wherever the operands are.
+enum class Slope : std::uint8_t { Bounded, Singular };
 enum class ResultRule : std::uint8_t {
     Real,
     Exact,
@@ -142,6 +144,7 @@ struct OpRow {
     RangeRule range;
     int cost;
     Continuity continuity;
+    Slope slope;
     std::string_view partials, tangents, doc;
 };
 bool has_row(Op op);        ///< an operation of ops.def, no leaf, no structure

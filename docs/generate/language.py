@@ -59,8 +59,8 @@ def operations() -> list[Entry]:
 
 def _operation(row: Row, errors: dict[str, str]) -> Entry:
     """The entry of an operation."""
-    name, spelling, keops, arity, shape, result, _, cost, _ = row.fields[:9]
-    partials, tangents, doc = row.fields[9:]
+    name, spelling, keops, arity, shape, result, _, cost = row.fields[:8]
+    partials, tangents, doc = row.fields[10:]
     _require(doc, name)
     written = _written(name, spelling, int(arity))
     facts = [("Written", code(written))]

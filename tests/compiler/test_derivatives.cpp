@@ -32,6 +32,12 @@ const DerivedCase cases[] = {
     {"a mean", "mean_j x_i*y_j", "x f64, y f64, grad f64", {"y"}},
     {"the same along an axis", "sum_ij (x_i - c)*(y_j - c)", "x f64, y f64, c f64", {"c"}},
     {"map", "sin(x_i)", "x f32, grad f32", {"x"}},
+    {"of a mask of pairs", "sum_j [i ≠ j] b_j/|x_i - x_j|", "x f64[3], b f64, grad f64", {"x", "b"}},
+    {"of masks of points", "sum_j where(a_i > 0 and b_j > 0, b_j/a_i, 0)", "a f64, b f64, grad f64", {"a", "b"}},
+    {"of points without a pair", "sum_j where(a_i > b_j, b_j*log(a_i), 0)", "a f64, b f64, grad f64", {"a"}},
+    {"of branches that meet again", "sum_j where(u < 1, log(u), where(u < 2, 1/u, u)) with u = x_i*y_j", "x f64, y f64, grad f64", {"x"}},
+    {"of a mask of components", "sum_j sum(where(x_i > 0, log(x_i), 0))*y_j", "x f64[3], y f64, grad f64", {"x"}},
+    {"of what may be 0 before its slope", "sum_j max(x_i·y_j, 0)", "x f64[3], y f64[3], grad f64", {"x"}},
     {"parameter on both axes", "sum_ij |x_i - y_j|/l", "x f32[3], y f32[3], l f64", {"l"}},
 };
 // clang-format on

@@ -163,13 +163,14 @@ def _arrays(
         axes = call.axes(k)
         known = str(call.formula._axes_of(name)[0])
         for part, array in _real_parts(value):
-            for axis in (I, J):
-                if axes & axis:
-                    points[axis] = array.shape[0]
-                    place = 1 if axis == I else 0
-                    arrays[known + part, axis] = jnp.expand_dims(array, place)
             if not axes:
                 arrays[known + part, 0] = _parameter(array)[None, None]
+                continue
+            points |= {a: array.shape[0] for a in (I, J) if axes & a}
+            # The cotangent of a row is that of a column, where one array is on
+            # both axes: a graph reads it on either.
+            arrays[known + part, I] = jnp.expand_dims(array, 1)
+            arrays[known + part, J] = jnp.expand_dims(array, 0)
     for name, axis in (("#i", I), ("#j", J)):
         arrays[name, 0] = jnp.full((1, 1), points[axis])
     return arrays, points

@@ -6,6 +6,8 @@
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/monoids/algebra.h"
 
+#include <llvm/IR/PatternMatch.h>
+
 #include <limits>
 #include <string_view>
 
@@ -21,10 +23,7 @@ public:
     Value* get(const auto& place) const { return place.load(); }
     void set(Value*& place, Value* x) const { place = x; }
     void set(const auto& place, Value* x) const { place.store(x); }
-    void add(auto& place, Value* x) const {
-        set(place, is_whole(x) ? b_.CreateAdd(get(place), x)
-                               : b_.CreateFAdd(get(place), x));
-    }
+    void add(auto& place, Value* x) const { set(place, sum(get(place), x)); }
     void multiply(auto& place, Value* x) const {
         set(place, b_.CreateFMul(get(place), x));
     }
@@ -109,6 +108,17 @@ public:
     }
 
 private:
+    /// Where instructions have masks, a term that is 0 where a condition does
+    /// not hold is added where it holds: that choice is free, and a product
+    /// goes into the sum by one instruction.
+    Value* sum(Value* so_far, Value* x) const {
+        using namespace llvm::PatternMatch;
+        Value *holds = nullptr, *term = nullptr;
+        if (row_of(lanes_.isa()).masks &&
+            match(x, m_Select(m_Value(holds), m_Value(term), m_AnyZeroFP())))
+            return lanes_.select(holds, b_.CreateFAdd(so_far, term), so_far);
+        return is_whole(x) ? b_.CreateAdd(so_far, x) : b_.CreateFAdd(so_far, x);
+    }
     static bool is_whole(Value* x) {
         return x->getType()->isIntOrIntVectorTy();
     }

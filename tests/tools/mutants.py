@@ -402,8 +402,8 @@ MUTANTS = [
     Mutant(
         "an adjoint forgets its mask on the way",
         "compiler/build/differentiate.cpp",
-        "domain.mask = masked.mask;\n        adjoint",
-        "domain.mask = no_value;\n        adjoint",
+        "domain.mask = masked.mask;\n        add(",
+        "domain.mask = no_value;\n        add(",
         "test_compiler",
         "Derivatives*",
     ),

@@ -168,6 +168,7 @@ private:
     // unsigned.cpp
     bool is_unsigned(ir::ValueId id) const;
     bool any_unsigned(std::span<const ir::ValueId> operands) const;
+    bool are_wide_integers(std::span<const ir::ValueId> operands) const;
     ir::ValueId unsigned_of_bits(ir::ValueId bits, Span span);
     ir::ValueId unsigned_of(ir::ValueId nearest, ir::ValueId less, Span span);
     ir::ValueId as_real(ir::ValueId id);

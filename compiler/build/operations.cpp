@@ -308,6 +308,17 @@ ValueId GraphBuild::matrix_product(ValueId a, ValueId b, Span span) {
     return operation(Op::VecMat, {a, b}, span);
 }
 
+/// Whether all are integers of which F64 may not hold some.
+bool GraphBuild::are_wide_integers(std::span<const ValueId> operands) const {
+    const auto is_whole = [&](ValueId id) {
+        return is_unsigned(id) || builder_.type(id).dtype == DType::I64;
+    };
+    return std::ranges::all_of(operands, is_whole) &&
+           std::ranges::any_of(operands, [&](ValueId id) {
+               return is_unsigned(id) || may_exceed_f64(builder_.graph(), id);
+           });
+}
+
 /// Makes any operation; the squared norm and distance of scalars are squares.
 ValueId GraphBuild::squared(Op op, std::span<const ValueId> operands,
                             Span span) {
@@ -321,6 +332,9 @@ ValueId GraphBuild::squared(Op op, std::span<const ValueId> operands,
     if (scalars && op == Op::SqDist)
         return builder_.int_pow(as_real(operation(Op::Sub, operands, span)), 2,
                                 span);
+    if (op == Op::SqDist && are_wide_integers(operands)) // exact differences
+        return operation(Op::SqNorm, {operation(Op::Sub, operands, span)},
+                         span);
     if (scalars && row_of(op).shape == ir::ShapeRule::Contract1)
         refuse(Code::ScalarFold, span, {std::string(row_of(op).spelling)});
     return operation(op, operands, span);

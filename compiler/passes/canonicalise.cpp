@@ -153,6 +153,8 @@ std::optional<Segment> segment_of(const R& r, ValueId id) {
         return segment_of_slices(r, Op::Dot, a, b);
     if (n.op != Op::IntPow || n.first != 2 || n.type.rank != 0)
         return std::nullopt;
+    if (r.is(a, Op::Sub) && r.type(a).dtype == DType::I64)
+        return std::nullopt; // exact, as differences of floats are
     return r.is(a, Op::Sub)
                ? segment_of_slices(r, Op::SqDist, r.in(a, 0), r.in(a, 1))
                : segment_of_slices(r, Op::SqNorm, a, a);
@@ -239,6 +241,13 @@ ValueId mask_first(R& r, const Node& n) {
     return no;
 }
 
+/// Whether a difference of vectors may be taken of numbers that are rounded to
+/// the computing dtype: one of 64-bit integers is exact.
+bool is_difference(const R& r, ValueId id) {
+    return r.is(id, Op::Sub) && r.type(id).dtype != DType::I64 &&
+           r.type(r.in(id, 0)).rank == 1 && r.type(r.in(id, 1)).rank == 1;
+}
+
 bool are_vectors(const R& r, ValueId a, ValueId b) {
     return r.type(a).rank == 1 && r.type(b).rank == 1;
 }
@@ -254,7 +263,7 @@ bool are_vectors(const R& r, ValueId a, ValueId b) {
 // clang-format off
 constexpr Rewriter::Entry shape_rules[] = {
     {Op::Dot,     RULE(a == b, r.make(Op::SqNorm, {a}))},
-    {Op::SqNorm,  RULE(r.is(a, Op::Sub) && OPERANDS_ARE_VECTORS, r.make(Op::SqDist, {r.in(a, 0), r.in(a, 1)}))},
+    {Op::SqNorm,  RULE(is_difference(r, a), r.make(Op::SqDist, {r.in(a, 0), r.in(a, 1)}))},
     {Op::SqNorm,  RULE(r.is(a, Op::Mul), norm_of_product(r, n))},
     {Op::Sqrt,    RULE(r.is(a, Op::Mul), root_of_product(r, n))},
     {Op::CompSum, RULE(r.is(a, Op::IntPow) && r.node(a).first == 2, r.make(Op::SqNorm, {r.in(a)}))},

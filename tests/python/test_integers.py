@@ -180,3 +180,33 @@ def test_a_number_of_the_text_beyond_2_53():
     )
     with pytest.raises(tilefold.FormulaError, match="beyond 2"):
         tilefold.reduce("rand(9007199254740993, i, 0) + 0*a_i", a=NUMBERS)
+
+
+DISTANCES = {
+    "|x_i - y_j|²": lambda squares: squares,
+    "sqdist(x_i, y_j)": lambda squares: squares,
+    "(x_i - y_j)·(x_i - y_j)": lambda squares: squares,
+    "(x_i[0] - y_j[0])² + (x_i[1] - y_j[1])²": lambda squares: squares,
+    "|[x_i, x_i] - [y_j, y_j]|²": lambda squares: 2 * squares,
+    "|x_i - y_j|": np.sqrt,
+    "gaussian(x_i, y_j, 2)": lambda squares: np.exp(-squares / 8),
+}
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_distances_are_of_exact_differences(dtype):
+    """A difference is taken before anything is rounded."""
+    start = 2**63 if dtype == "uint64" else 2**53
+    x = np.array([[start + 1, 5], [start + 3, 2]], dtype)
+    y = np.array([[start + 2, 5], [start, 2], [start + 9, 0]], dtype)
+    d = x[:, None].astype(object) - y.astype(object)
+    squares = (d * d).sum(-1).astype(float)
+    for text, function in DISTANCES.items():
+        found = tilefold.kernel(text, x=x, y=y).dense()
+        np.testing.assert_allclose(
+            found, function(squares), 1e-15, err_msg=text
+        )
+    nearest = tilefold.reduce("argkmin_j(|x_i - y_j|², 3)", x=x, y=y)
+    np.testing.assert_array_equal(nearest, squares.argsort(1))
+    near = tilefold.radius_neighbors(x, y, 3.0)
+    np.testing.assert_array_equal(near.indices, np.nonzero(squares <= 9)[1])

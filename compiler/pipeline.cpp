@@ -119,17 +119,18 @@ Program compile(Graph graph, std::span<const std::string> names,
     return program;
 }
 
-/// Returns what `compile` makes by the one pass and, where quotients are
-/// computed ahead of the pairs, beside it what it makes by the other.
-template <typename Compile> Program with_divided(Compile compile) {
+/// Returns what `compile` makes by the one pass and, where products put
+/// together may leave the range, beside it what it makes by the other.
+template <typename Compile> Program with_as_written(Compile compile) {
     Program program = compile(ir::canonicalise);
-    if (quotients_ahead(program.graph()).empty())
+    if (watched_values(program.graph()).products.empty())
         return program;
-    Program divided = compile(ir::canonicalise_as_written);
+    Program written = compile(ir::canonicalise_as_written);
     if (std::ranges::is_permutation(program.argument_order(),
-                                    divided.argument_order()) &&
-        !equal(divided.graph(), program.graph()))
-        program.divided = std::make_shared<const Program>(std::move(divided));
+                                    written.argument_order()) &&
+        !equal(written.graph(), program.graph()))
+        program.as_written =
+            std::make_shared<const Program>(std::move(written));
     return program;
 }
 
@@ -172,7 +173,7 @@ Program compile(const ast::Formula& formula,
     check_mode(formula, graph, mode);
     if (!is_one_sweep(graph))
         internal_error("reductions of reductions in one kernel");
-    return with_divided([&](Canonicalise canonicalise) {
+    return with_as_written([&](Canonicalise canonicalise) {
         return compile_for(graph, arguments, purpose, canonicalise);
     });
 }
@@ -188,7 +189,7 @@ SweepPrograms compile_sweeps(const ast::Formula& formula,
     for (Sweep& sweep : cut.sweeps) {
         const Graph graph =
             with_one_component(checked(sweep.graph), arguments, purpose);
-        all.sweeps.push_back({with_divided([&](Canonicalise canonicalise) {
+        all.sweeps.push_back({with_as_written([&](Canonicalise canonicalise) {
                                   return compile(graph, names, purpose,
                                                  canonicalise);
                               }),

@@ -38,8 +38,9 @@ enum class Kind : std::uint8_t {
 struct Node {
     Kind kind = Kind::Number;
     Axes axes = Axes::None;
-    bool implicit = false;    ///< a product by juxtaposition
-    bool is_range = false;    ///< Subscript: `[first:last]`, else `[first]`
+    bool implicit = false; ///< a product by juxtaposition
+    bool crosses = false;  ///< a product typed `a × b`: of vectors, the cross
+    bool is_range = false; ///< Subscript: `[first:last]`, else `[first]`
     bool double_bars = false; ///< a norm typed `||v||`; means nothing else
     double value = 0;
     /// Subscript bounds as typed; absent where omitted (`x[:3]`).

@@ -17,8 +17,9 @@ bool equal_nodes(const Formula& a, NodeId left, const Formula& b,
     const Node& x = a[left];
     const Node& y = b[right];
     if (x.kind != y.kind || x.axes != y.axes || x.implicit != y.implicit ||
-        x.is_range != y.is_range || x.value != y.value || x.first != y.first ||
-        x.last != y.last || x.name != y.name)
+        x.crosses != y.crosses || x.is_range != y.is_range ||
+        x.value != y.value || x.first != y.first || x.last != y.last ||
+        x.name != y.name)
         return false;
     return std::ranges::equal(x.children, y.children,
                               [&](NodeId first, NodeId second) {

@@ -78,7 +78,7 @@ NodeId Parser::parse_signed_term() {
     const NodeId term = parse_signed_term();
     if (!minus)
         return term;
-    check_no_mod(term);
+    check_no_rounding(term);
     return tree_.apply("neg", {term}, span_from(begin));
 }
 
@@ -101,6 +101,19 @@ void Parser::check_condition_continues() const {
     check_angle_bracket(at_);
     fail(Code::ConditionAfterReduction, place(peek().span),
          {text_of(tokens_[prefix_token_]), std::string(spelling(peek().kind))});
+}
+
+/// Refuses `-a // b` and `-a mod b`: in Python the sign is a's, elsewhere it is
+/// the term's, and what is rounded differs.
+void Parser::check_no_rounding(NodeId term) const {
+    for (; !is_grouped(term); term = tree_[term].children[0]) {
+        const ast::Node& node = tree_[term];
+        if (node.kind != Kind::Apply || node.children.size() != 2 ||
+            node.name == "^")
+            return;
+        if (node.name == "//" || node.name == "mod")
+            fail(Code::SignBeforeDivision, place(node.span), {node.name});
+    }
 }
 
 void Parser::check_no_mod(NodeId term) const {

@@ -50,8 +50,7 @@ NodeId Parser::parse_product() {
         const NodeId right = parse_factor(divides ? &operation : nullptr);
         if (divides)
             check_denominator(operation, right);
-        left = tree_.apply(spelling(operation.kind), {left, right},
-                           span_from(begin));
+        left = product_of(operation, left, right, span_from(begin));
         previous = &operation;
         if (starts_factor()) { // after a divisor that ended
             const NodeId factor = parse_juxtaposition(nullptr);
@@ -61,12 +60,31 @@ NodeId Parser::parse_product() {
     return left;
 }
 
-/// Refuses `a/b·c` and `a mod b*c`, which have two readings; `a/b*c` has one.
+/// `2 × x` is a product, whatever x is.
+NodeId Parser::product_of(const Token& operation, NodeId left, NodeId right,
+                          Span span) {
+    if (operation.kind != TokenKind::Times)
+        return tree_.apply(spelling(operation.kind), {left, right}, span);
+    const bool scales =
+        tree_[left].kind == Kind::Number || tree_[right].kind == Kind::Number;
+    return scales ? tree_.apply("*", {left, right}, span)
+                  : tree_.cross(left, right, span);
+}
+
+/// Refuses `a/b·c`, `a mod b*c` and `a·b × c`, which have two readings; `a/b*c`
+/// has one, and so has `a × b·c`, since nothing is crossed with a number.
 void Parser::check_chain(const Token& previous, const Token& next) const {
     const std::string symbol(spelling(next.kind));
     if (previous.kind == TokenKind::Mod)
         fail(Code::ProductAfterMod, place(next.span), {symbol});
-    const bool dot = next.kind == TokenKind::Dot || next.kind == TokenKind::At;
+    const auto is_dot = [](const Token& token) {
+        return token.kind == TokenKind::Dot || token.kind == TokenKind::At;
+    };
+    if (is_dot(previous) && next.kind == TokenKind::Times &&
+        peek().kind != TokenKind::Number)
+        fail(Code::CrossAfterDot, place(next.span),
+             {std::string(spelling(previous.kind))});
+    const bool dot = is_dot(next);
     if (is_division(previous) && dot)
         fail(Code::DotAfterDivision, place(next.span),
              {symbol, std::string(spelling(previous.kind))});

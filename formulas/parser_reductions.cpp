@@ -80,8 +80,9 @@ bool Parser::is_scaled_call(const Token& name) const {
         group.has_comma || group.closing == 0)
         return false;
     const TokenKind next = tokens_[group.closing + 1].kind;
-    const bool scales = next == TokenKind::Star || next == TokenKind::Slash ||
-                        next == TokenKind::Dot || next == TokenKind::At;
+    const bool scales = next == TokenKind::Star || next == TokenKind::Times ||
+                        next == TokenKind::Slash || next == TokenKind::Dot ||
+                        next == TokenKind::At;
     return scales && !reduction_follows(group.closing + 2, name.axes);
 }
 

@@ -106,6 +106,7 @@ private:
     void check_sum_continues() const;
     void check_condition_continues() const;
     void check_no_mod(NodeId term) const;
+    void check_no_rounding(NodeId term) const;
 
     // parser_products.cpp: products, juxtaposition, powers, roots
     NodeId parse_product();
@@ -117,6 +118,8 @@ private:
     NodeId parse_superscript();
     NodeId parse_root();
     NodeId parse_transposes(NodeId base, std::size_t begin);
+    ast::NodeId product_of(const Token& operation, ast::NodeId left,
+                           ast::NodeId right, Span span);
     void check_chain(const Token& previous, const Token& next) const;
     void check_exponent_end(std::size_t caret, NodeId exponent) const;
     void check_fraction(std::size_t caret, NodeId exponent) const;

@@ -143,8 +143,8 @@ std::string Printer::apply(const Node& node) const {
     if (node.implicit)
         return juxtaposition(node);
     if (is_infix(node))
-        return left_operand(node) + " " + node.name + " " +
-               factor(node.children[1], node);
+        return left_operand(node) + " " + (node.crosses ? "×" : node.name) +
+               " " + factor(node.children[1], node);
     if (node.name == "⟨⟩")
         return "⟨" + list(node) + "⟩";
     if (node.name == "ᵀ")

@@ -115,7 +115,9 @@ std::string Reader::apply(const Node& node) const {
 }
 
 std::string Reader::infix(const Node& node) const {
-    const std::string operation = node.implicit ? "⋅" : " " + node.name + " ";
+    const std::string operation = node.implicit  ? "⋅"
+                                  : node.crosses ? " × "
+                                                 : " " + node.name + " ";
     return flat(node.children[0], node) + operation +
            (node.name == "and" ? flat(node.children[1], node)
                                : any(node.children[1]));

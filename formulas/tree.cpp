@@ -72,6 +72,16 @@ NodeId TreeBuilder::multiply_implicitly(NodeId left, NodeId right, Span span) {
     return add(std::move(node));
 }
 
+NodeId TreeBuilder::cross(NodeId left, NodeId right, Span span) {
+    Node node;
+    node.kind = Kind::Apply;
+    node.crosses = true;
+    node.name = "*";
+    node.children = {left, right};
+    node.span = span;
+    return add(std::move(node));
+}
+
 void TreeBuilder::mark_double_bars(NodeId norm, Span span) {
     formula_.nodes[norm].double_bars = true;
     formula_.nodes[norm].span = span;

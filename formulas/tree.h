@@ -32,6 +32,9 @@ public:
     ast::NodeId multiply_implicitly(ast::NodeId left, ast::NodeId right,
                                     Span span);
 
+    /// Makes the product `a × b`.
+    ast::NodeId cross(ast::NodeId left, ast::NodeId right, Span span);
+
     /// Marks the bars of `||v||`, which is one norm.
     void mark_double_bars(ast::NodeId norm, Span span);
 

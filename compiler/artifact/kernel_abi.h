@@ -42,10 +42,11 @@ struct tilefold_kernel_call {
     /// Two counts of tiles of pairs: those that were met, and those that were
     /// left out. Accumulate adds to both where masks leave some out.
     std::int64_t* tiles;
-    /// This is not 0 afterwards where a quotient that is computed ahead of the
-    /// pairs had a divisor whose reciprocal is flushed to 0. Results mean
-    /// nothing then; Program::divided computes them.
-    std::int64_t* flushed;
+    /// This is not 0 afterwards where a product that was put together by axes
+    /// left the range of its dtype, such as the reciprocal of a divisor near
+    /// the largest number. Results mean nothing then; Program::as_written
+    /// computes them.
+    std::int64_t* left_range;
     /// Asked with `watcher` while prepare takes long; it returns 0 where
     /// prepare should leave off. Null: nobody is asked.
     std::int64_t (*goes_on)(void* watcher);

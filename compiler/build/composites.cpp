@@ -7,6 +7,7 @@
 #include "compiler/language/vocabulary.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace tilefold {
@@ -31,9 +32,34 @@ const std::map<Op, ast::Formula>& bodies() {
     return all;
 }
 
+bool is_weighted(const Node& node) {
+    return node.op == Op::Reduce && node.arity == 2 &&
+           ir::Reduction(node.first) == ir::Reduction::LogSumExp;
+}
+
+/// Whether scores without a weight are among those of which a weighted
+/// logsumexp takes the largest: all others would be nothing beside it.
+bool has_weightless(const Graph& graph, const Node& node) {
+    if (!is_weighted(node))
+        return false;
+    const Node& score = graph[node.operands[0]];
+    if (score.op != Op::Where)
+        return true;
+    const auto compared = graph[score.operands[0]].inputs();
+    return std::ranges::count(compared, node.operands[1]) == 0;
+}
+
+/// Returns the scores, -inf where there is no weight.
+ValueId without_weightless(Builder& builder, ValueId score, ValueId weight) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const ValueId none =
+        builder.apply(Op::Equal, {weight, builder.constant(0)});
+    return builder.apply(Op::Where, {none, builder.constant(-infinity), score});
+}
+
 bool has_composites(const Graph& graph) {
-    return std::ranges::any_of(graph.nodes, [](const Node& node) {
-        return is_composite(node.op) ||
+    return std::ranges::any_of(graph.nodes, [&](const Node& node) {
+        return is_composite(node.op) || has_weightless(graph, node) ||
                (node.fold && (has_composites(node.fold->accumulate) ||
                               has_composites(node.fold->merge)));
     });
@@ -72,6 +98,8 @@ Graph lower_composites(const Graph& graph) {
         std::vector<ValueId> operands;
         for (ValueId input : node.inputs())
             operands.push_back(made[input]);
+        if (has_weightless(graph, node))
+            operands[0] = without_weightless(builder, operands[0], operands[1]);
         node.fold = lowered(node.fold);
         made.push_back(
             is_composite(node.op)

@@ -16,7 +16,8 @@ ir::ValueId expand_composite(ir::Builder& builder, ir::Op op,
                              std::span<const ir::ValueId> operands, Span span);
 
 /// Returns the graph with the formulas of composites.def in the place of their
-/// operations, in the functions of its folds too.
+/// operations, in the functions of its folds too, and with weighted logsumexps
+/// of which scores without a weight are -inf.
 ir::Graph lower_composites(const ir::Graph& graph);
 
 } // namespace tilefold

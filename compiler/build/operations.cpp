@@ -216,6 +216,12 @@ ValueId GraphBuild::product(const Scope& scope, const ast::Node& node,
                             ValueId a, ValueId b, Span span) {
     const Type &left = builder_.type(a), &right = builder_.type(b);
     check_matrix(scope, node, left, right, span);
+    if (node.crosses && left.rank == 1 && right.rank == 1) {
+        if (left.rows != 3 || right.rows != 3)
+            refuse(Code::TimesOfVectors, span,
+                   {describe(left), describe(right)});
+        return operation(Op::Cross, {a, b}, span);
+    }
     if (node.implicit && left.rank == 1 && right.rank == 1 && left.rows != 1 &&
         right.rows != 1)
         refuse(Code::VectorProduct, span,

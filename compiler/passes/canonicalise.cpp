@@ -71,8 +71,8 @@ ValueId negative_power(R& r, const Node& n) {
 
 ValueId exponential(R& r, const Node& n) {
     const ValueId f = n.operands[0];
-    const bool sum = r.is(f, Op::Add) || r.is(f, Op::Sub);
-    if (n.type.axes != Axes::IJ || cost_of_scaling(r, f) > (sum ? 1 : 0))
+    const int most = distributes(r, f) ? 1 : 0;
+    if (n.type.axes != Axes::IJ || cost_of_scaling(r, f) > most)
         return no;
     const ValueId log2e = r.constant(std::numbers::log2e);
     return r.make(Op::Exp2, {scaled(r, f, log2e)});
@@ -175,12 +175,41 @@ ValueId joined(R& r, const Node& n) {
     return r.make(a->op, {x, y});
 }
 
-/// Rewrites |u v|² as u² |v|² where u costs nothing for a pair.
+/// Whether a difference of vectors may be taken of numbers that are rounded to
+/// the computing dtype: one of 64-bit integers is exact.
+bool is_difference(const R& r, ValueId id) {
+    return r.is(id, Op::Sub) && r.type(id).dtype != DType::I64 &&
+           r.type(r.in(id, 0)).rank == 1 && r.type(r.in(id, 1)).rank == 1;
+}
+
+/// Returns the power of two below |u|, which is an ordinary number.
+ValueId octave(R& r, ValueId u) {
+    const ValueId size = r.make(Op::Abs, {u});
+    const ValueId power = r.make(Op::Floor, {r.make(Op::Log2, {size})});
+    const double limit = r.graph().real == DType::F32 ? 120 : 1000;
+    const ValueId least = r.constant(-limit), most = r.constant(limit);
+    return r.make(
+        Op::Exp2,
+        {r.make(Op::Minimum, {r.make(Op::Maximum, {power, least}), most})});
+}
+
+/// Rewrites |u (x - y)|², u being known once a call, as (u/p)² |p x - p y|²
+/// where p is a power of two: differences stay exact, and squares in range, if
+/// they were, since u/p is about 1.
 ValueId norm_of_product(R& r, const Node& n) {
     const ValueId u = r.in(n.operands[0], 0), v = r.in(n.operands[0], 1);
-    if (r.type(u).rank != 0 || r.axes(u) == Axes::IJ || r.axes(v) != Axes::IJ)
+    if (r.type(u).rank != 0 || r.axes(u) != Axes::None ||
+        !is_difference(r, v) || r.axes(v) != Axes::IJ)
         return no;
-    return r.make(Op::Mul, {r.make_power(u, 2), r.make(Op::SqNorm, {v})});
+    const ValueId x = r.in(v, 0), y = r.in(v, 1);
+    for (ValueId point : {x, y})
+        if (r.axes(point) == Axes::IJ || r.type(point).dtype != r.graph().real)
+            return no;
+    const ValueId p = octave(r, u);
+    const ValueId px = r.make(Op::Mul, {p, x}), py = r.make(Op::Mul, {p, y});
+    const ValueId rest = r.make_power(r.make(Op::Div, {u, p}), 2);
+    return r.make(Op::Mul,
+                  {rest, r.make(Op::SqNorm, {r.make(Op::Sub, {px, py})})});
 }
 
 /// Rewrites √(u² f) as |u| √f.
@@ -239,13 +268,6 @@ ValueId mask_first(R& r, const Node& n) {
         return r.make(Op::Where, {p, r.make(inner), n.operands[2]});
     }
     return no;
-}
-
-/// Whether a difference of vectors may be taken of numbers that are rounded to
-/// the computing dtype: one of 64-bit integers is exact.
-bool is_difference(const R& r, ValueId id) {
-    return r.is(id, Op::Sub) && r.type(id).dtype != DType::I64 &&
-           r.type(r.in(id, 0)).rank == 1 && r.type(r.in(id, 1)).rank == 1;
 }
 
 bool are_vectors(const R& r, ValueId a, ValueId b) {

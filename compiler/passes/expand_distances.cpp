@@ -42,15 +42,27 @@ ValueId centre_of(R& r, ValueId argument) {
     return r.make_plain(Op::Where, {finite, first, zero});
 }
 
+/// Returns one point of an argument, or of one that was scaled.
+ValueId centre_of_points(R& r, ValueId points) {
+    if (r.is(points, Op::Argument))
+        return centre_of(r, points);
+    if (!r.is(points, Op::Mul) || r.axes(r.in(points, 0)) != Axes::None ||
+        !r.is(r.in(points, 1), Op::Argument))
+        return no;
+    const ValueId centre = centre_of(r, r.in(points, 1));
+    return r.make_plain(Op::Mul, {r.in(points, 0), centre});
+}
+
 ValueId expanded(R& r, const Node& n) {
     const ValueId x = n.operands[0], y = n.operands[1];
     const bool crosses = r.axes(x) != Axes::IJ && r.axes(y) != Axes::IJ &&
                          n.type.axes == Axes::IJ;
-    const ValueId point = r.is(y, Op::Argument) ? y : x;
-    if (!crosses || !is_long(r.type(x), r.type(y)) ||
-        !r.is(point, Op::Argument))
+    if (!crosses || !is_long(r.type(x), r.type(y)))
         return no;
-    const ValueId centre = centre_of(r, point);
+    const ValueId of_y = centre_of_points(r, y);
+    const ValueId centre = of_y == no ? centre_of_points(r, x) : of_y;
+    if (centre == no)
+        return no;
     const ValueId a = r.make_plain(Op::Sub, {x, centre});
     const ValueId b = r.make_plain(Op::Sub, {y, centre});
     const ValueId of_a = r.make_plain(Op::SqNorm, {a});
@@ -78,9 +90,9 @@ ValueId distributed(R& r, const Node& n) {
     const ValueId scale = n.operands[first ? 0 : 1];
     const ValueId sum = n.operands[first ? 1 : 0];
     if (r.axes(scale) != Axes::None || !r.is(sum, Op::Sub) ||
-        n.type.axes != Axes::IJ || cost_of_scaling(r, sum) > 0)
+        n.type.axes != Axes::IJ || cost_of_scaling(r, sum, Sums::Rounded) > 0)
         return no;
-    return scaled(r, sum, scale);
+    return scaled(r, sum, scale, Sums::Rounded);
 }
 
 /// Returns the product of a difference as a difference of products.

@@ -133,8 +133,7 @@ Placement place_values(const Graph& graph, bool whole_is_pair_term,
             placement.epilogue.leaves.push_back(id);
     placement.exact = exact_constants(graph);
     place_constants(graph, parts, placement);
-    for (ValueId id : quotients_ahead(graph))
-        placement.watched.insert(id);
+    placement.watched = watched_values(graph);
     return placement;
 }
 

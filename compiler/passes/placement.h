@@ -9,7 +9,7 @@
 // All backends place values so; how they store what crosses is their own.
 #pragma once
 
-#include "compiler/ir/ir.h"
+#include "compiler/passes/split.h"
 
 #include <map>
 #include <set>
@@ -42,9 +42,7 @@ struct Placement {
     /// What the pair term reads when nothing is computed ahead.
     Packed raw_rows, raw_columns;
     std::vector<ir::ValueId> reductions;
-    /// Quotients that are computed ahead of the pairs, whose divisors are
-    /// watched.
-    std::set<ir::ValueId> watched;
+    Watched watched;
 };
 
 /// Tables of more elements than prepare should copy for each call: arguments

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace tilefold::ir {
 namespace {
@@ -127,6 +128,41 @@ ValueId scalar_part(Rewriter& r, const Factors& factors, Axes full) {
     return divide(r, part, multiply(r, inner.denominators));
 }
 
+/// The value that a power, or the value itself, is made of.
+ValueId base_of(const Rewriter& r, ValueId id) {
+    return r.is(id, Op::IntPow) ? r.in(id) : id;
+}
+std::int64_t exponent_of(const Rewriter& r, ValueId id) {
+    return r.is(id, Op::IntPow) ? std::abs(r.node(id).first) : 1;
+}
+
+/// Takes out scalars of pairs that are several factors of a power of 3 or more,
+/// as in d/r/r/r: r³ may leave the range where d/r, d/r/r and the result do
+/// not. Returns them with their inverses in place of divisors.
+std::vector<ValueId> take_repeated(Rewriter& r, Factors& factors, Axes full) {
+    std::vector<ValueId> taken;
+    for (auto part : {&Factors::numerators, &Factors::denominators}) {
+        const std::vector<ValueId> values = factors.*part;
+        const auto is_taken = [&](ValueId id) {
+            std::int64_t count = 0, exponent = 0;
+            for (ValueId other : values)
+                if (base_of(r, other) == base_of(r, id)) {
+                    ++count;
+                    exponent += exponent_of(r, other);
+                }
+            return count >= 2 && exponent >= 3 && r.axes(id) == full &&
+                   r.type(id).rank == 0;
+        };
+        for (ValueId id : values)
+            if (is_taken(id))
+                taken.push_back(part == &Factors::numerators
+                                    ? id
+                                    : divide(r, no_value, id));
+        std::erase_if(factors.*part, is_taken);
+    }
+    return taken;
+}
+
 ValueId vector_part(Rewriter& r, const Factors& factors) {
     ValueId part = no_value;
     for (Axes axes : {Axes::None, Axes::I, Axes::J, Axes::IJ}) {
@@ -140,6 +176,27 @@ ValueId vector_part(Rewriter& r, const Factors& factors) {
 
 bool is_sum(const Rewriter& r, ValueId id) {
     return r.is(id, Op::Add) || r.is(id, Op::Sub);
+}
+
+/// Whether the value comes with a rounding error of its own, so that another
+/// one, of a scale that is multiplied into it, adds little.
+bool is_rounded(const Rewriter& r, ValueId id) {
+    const Node node = r.node(id);
+    if (node.op == Op::Neg || node.op == Op::Abs)
+        return is_rounded(r, node.operands[0]);
+    const bool multiplies = is_product(node.op) && !holds_constant(r, node);
+    return r.axes(id) == Axes::IJ &&
+           (multiplies || node.op == Op::IntPow ||
+            (has_row(node.op) &&
+             row_of(node.op).shape != ShapeRule::Elementwise));
+}
+
+/// How many terms of a sum are as exact as they came. Where two of them nearly
+/// cancel, as in t_i - t_j, a scale that is rounded into each would show.
+int exact_terms(const Rewriter& r, ValueId id) {
+    return is_sum(r, id)
+               ? exact_terms(r, r.in(id, 0)) + exact_terms(r, r.in(id, 1))
+               : !is_rounded(r, id);
 }
 
 /// Whether nothing but a scale on {} and a sum of pair terms is multiplied.
@@ -182,20 +239,31 @@ ValueId multiply(Rewriter& rewriter, std::vector<ValueId> values) {
     return all;
 }
 
-ValueId product_of(Rewriter& rewriter, const Factors& factors, Axes full) {
+ValueId product_of(Rewriter& rewriter, Factors factors, Axes full) {
+    const std::vector<ValueId> repeated =
+        full == Axes::IJ ? take_repeated(rewriter, factors, full)
+                         : std::vector<ValueId>();
     const ValueId scalars = scalar_part(rewriter, factors, full);
     const ValueId vectors = vector_part(rewriter, factors);
-    const ValueId all = times(rewriter, scalars, vectors);
+    ValueId all = times(rewriter, scalars, vectors);
+    for (ValueId factor : repeated)
+        all = times(rewriter, all, factor);
     return all == no_value ? rewriter.constant(1) : all;
 }
 
-int cost_of_scaling(const Rewriter& rewriter, ValueId value, int depth) {
+bool distributes(const Rewriter& rewriter, ValueId value, Sums sums) {
+    return is_sum(rewriter, value) &&
+           (sums == Sums::Rounded || exact_terms(rewriter, value) <= 1);
+}
+
+int cost_of_scaling(const Rewriter& rewriter, ValueId value, Sums sums,
+                    int depth) {
     const Node node = rewriter.node(value);
     if (node.type.axes != Axes::IJ || node.op == Op::Neg)
         return 0;
-    if (is_sum(rewriter, value) && depth > 0)
-        return cost_of_scaling(rewriter, node.operands[0], depth - 1) +
-               cost_of_scaling(rewriter, node.operands[1], depth - 1);
+    if (depth > 0 && distributes(rewriter, value, sums))
+        return cost_of_scaling(rewriter, node.operands[0], sums, depth - 1) +
+               cost_of_scaling(rewriter, node.operands[1], sums, depth - 1);
     const Factors factors = factors_of(rewriter, value, Axes::IJ);
     const auto absorbs = [&](ValueId id) {
         return rewriter.axes(id) != Axes::IJ && rewriter.type(id).rank == 0;
@@ -207,26 +275,29 @@ int cost_of_scaling(const Rewriter& rewriter, ValueId value, int depth) {
                : 1;
 }
 
-ValueId scaled(Rewriter& rewriter, ValueId value, ValueId scale, int depth) {
+ValueId scaled(Rewriter& rewriter, ValueId value, ValueId scale, Sums sums,
+               int depth) {
     if (rewriter.axes(value) != Axes::IJ)
         return times(rewriter, scale, value);
     Factors factors = factors_of(rewriter, value, Axes::IJ);
     Factors scales = factors_of(rewriter, scale, Axes::IJ);
     ValueId sum = no_value;
-    const bool distributes = is_scaled_sum(rewriter, factors, sum) &&
-                             depth > 0 &&
-                             cost_of_scaling(rewriter, sum, depth) <= 1;
+    const bool into_terms = is_scaled_sum(rewriter, factors, sum) &&
+                            depth > 0 && distributes(rewriter, sum, sums) &&
+                            cost_of_scaling(rewriter, sum, sums, depth) <= 1;
     factors.coefficient *= scales.coefficient;
     std::ranges::copy(scales.numerators,
                       std::back_inserter(factors.numerators));
     std::ranges::copy(scales.denominators,
                       std::back_inserter(factors.denominators));
-    if (!distributes)
+    if (!into_terms)
         return product_of(rewriter, factors, Axes::IJ);
     const ValueId whole = once_a_call(rewriter, factors);
     const Node node = rewriter.node(sum);
-    const ValueId a = scaled(rewriter, node.operands[0], whole, depth - 1);
-    const ValueId b = scaled(rewriter, node.operands[1], whole, depth - 1);
+    const ValueId a =
+        scaled(rewriter, node.operands[0], whole, sums, depth - 1);
+    const ValueId b =
+        scaled(rewriter, node.operands[1], whole, sums, depth - 1);
     return rewriter.make_plain(node.op, {a, b});
 }
 

@@ -26,19 +26,30 @@ Factors factors_of(const Rewriter& rewriter, ValueId value, Axes full,
 
 /// Returns the product, with one multiplication less inside the loops wherever
 /// a factor does not belong there. Divisors on fewer axes than `full` become
-/// reciprocals.
-ValueId product_of(Rewriter& rewriter, const Factors& factors, Axes full);
+/// reciprocals. What is multiplied ahead of the pairs may leave the range:
+/// kernels watch it (split.h).
+ValueId product_of(Rewriter& rewriter, Factors factors, Axes full);
 
 /// Returns the product of some values, or no_value where there are none.
 ValueId multiply(Rewriter& rewriter, std::vector<ValueId> values);
 
+/// Whether sums stay as exact as they are, or their terms may be rounded, as a
+/// tolerance allows: a scale goes into the terms of t_i - t_j only then.
+enum class Sums : std::uint8_t { Exact, Rounded };
+
+/// Whether the value is a sum whose terms take a scale.
+bool distributes(const Rewriter& rewriter, ValueId value,
+                 Sums sums = Sums::Exact);
+
 /// How many operations scaled() adds to a pair: 0 where a factor absorbs the
 /// scale.
-int cost_of_scaling(const Rewriter& rewriter, ValueId value, int depth = 8);
+int cost_of_scaling(const Rewriter& rewriter, ValueId value,
+                    Sums sums = Sums::Exact, int depth = 8);
 
 /// Returns value * scale, for a scale on {}, which is pushed through sums into
 /// factors that are not computed for each pair.
-ValueId scaled(Rewriter& rewriter, ValueId value, ValueId scale, int depth = 8);
+ValueId scaled(Rewriter& rewriter, ValueId value, ValueId scale,
+               Sums sums = Sums::Exact, int depth = 8);
 
 /// Whether `a` comes first as an operand of a commutative operation. The order
 /// is {}, {i}, {j}, {i,j}, then by number.

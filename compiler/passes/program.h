@@ -68,11 +68,12 @@ struct Program : ProgramGraph {
     ir::Pairs pairs = ir::Pairs::All; ///< of (row, column) as oriented
     /// A call has at most so many rows and columns; 0: any number.
     std::int32_t most_rows = 0, most_columns = 0;
-    /// A call whose divisors are near the largest number, so that their
-    /// reciprocals are 0, runs this program instead. It takes the same
-    /// arguments in any order and divides in pairs, which is slower. It is
-    /// null where nothing is divided ahead of the pairs.
-    std::shared_ptr<const Program> divided = nullptr;
+    /// A call in which a product that was put together by axes left the range
+    /// (passes/split.h: Watched), such as the reciprocal of a divisor near the
+    /// largest number, runs this program instead. It takes the same arguments
+    /// in any order and multiplies and divides as the formula is written, which
+    /// is slower. It is null where nothing is put together so.
+    std::shared_ptr<const Program> as_written = nullptr;
 };
 /// Returns the program with another graph of its arguments, or of some of them.
 Program with_graph(Program program, ir::Graph graph);

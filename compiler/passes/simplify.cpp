@@ -73,6 +73,18 @@ ValueId constant_power(R& r, const Node& n) {
                       : r.make(Op::Mul, {r.make_power(base, whole), root});
 }
 
+/// Returns the branch of a choice between equal constants, or different ones.
+ValueId decided(R& r, const Node& n) {
+    const Node condition = r.node(n.operands[0]);
+    if (condition.op != Op::Equal ||
+        !r.is(condition.operands[0], Op::Constant) ||
+        !r.is(condition.operands[1], Op::Constant))
+        return no;
+    const bool holds = r.node(condition.operands[0]).value ==
+                       r.node(condition.operands[1]).value;
+    return n.operands[holds ? 1 : 2];
+}
+
 ValueId power_of_power(R& r, const Node& n) {
     constexpr std::int64_t largest = 64;
     const Node inner = r.node(n.operands[0]);
@@ -123,6 +135,7 @@ constexpr Rewriter::Entry rules[] = {
     {Op::And,     RULE(a == b, a)},
     {Op::Or,      RULE(a == b, a)},
     {Op::Where,   RULE(b == n.operands[2], b)},
+    {Op::Where,   decided},
     {Op::SqNorm,  RULE(r.is(a, Op::Neg), r.make(Op::SqNorm, {r.in(a)}))},
     {Op::Slice,   RULE(r.type(a).rank == 1 && n.first == 0 && n.second == r.type(a).rows && !n.third, a)},
     {Op::Slice,   RULE(r.is(a, Op::Slice), slice_of_slice(r, n))},

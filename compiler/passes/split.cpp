@@ -166,14 +166,47 @@ Split split(const Graph& graph) {
     return result;
 }
 
-std::vector<ValueId> quotients_ahead(const Graph& graph) {
+namespace {
+
+/// Of each value whether it is a sum, perhaps times what no reduction is in.
+std::vector<bool> multiples_of_sums(const Graph& graph) {
+    const std::vector<bool> after = after_reductions(graph);
+    std::vector<bool> multiples(graph.nodes.size());
+    for (ValueId id = 0; id < graph.nodes.size(); ++id) {
+        const Node& node = graph[id];
+        const auto [a, b] = std::pair(node.operands[0], node.operands[1]);
+        const auto kind = ir::Reduction(node.first);
+        if (node.op == Op::Reduce)
+            multiples[id] =
+                kind == ir::Reduction::Sum || kind == ir::Reduction::Mean;
+        else if (node.op == Op::Neg)
+            multiples[id] = multiples[a];
+        else if (node.op == Op::Mul || node.op == Op::Div)
+            multiples[id] = (multiples[a] && !after[b]) ||
+                            (multiples[b] && !after[a] && node.op == Op::Mul);
+    }
+    return multiples;
+}
+
+} // namespace
+
+Watched watched_values(const Graph& graph) {
     const std::vector<Site> sites = sites_of(graph);
-    std::vector<ValueId> quotients;
-    for (ValueId id = 0; id < graph.nodes.size(); ++id)
-        if (graph[id].op == Op::Div && graph[id].type.dtype != DType::I64 &&
-            sites[id] != Site::Pair && sites[id] != Site::After)
-            quotients.push_back(id);
-    return quotients;
+    const std::vector<bool> multiples = multiples_of_sums(graph);
+    Watched watched;
+    for (ValueId id = 0; id < graph.nodes.size(); ++id) {
+        const Node& node = graph[id];
+        const bool multiplies =
+            node.op == Op::Mul || node.op == Op::Div || node.op == Op::IntPow;
+        if (!multiplies || sites[id] == Site::Pair ||
+            kind_of(node.type.dtype) != DTypeKind::Float)
+            continue;
+        watched.products.insert(id);
+        for (std::size_t k = 0; multiples[id] && k < node.arity; ++k)
+            if (multiples[node.operands[k]])
+                watched.sums[id] = k;
+    }
+    return watched;
 }
 
 std::string print(const Split& split, const Graph& graph) {

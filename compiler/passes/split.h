@@ -5,6 +5,8 @@
 #include "compiler/ir/ir.h"
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,10 +45,17 @@ struct Split {
 /// Splits an oriented graph by sites.
 Split split(const ir::Graph& graph);
 
-/// Returns the quotients of real numbers that are computed before the pairs
-/// are. A divisor on one axis is a factor there: its reciprocal, which is
-/// flushed to 0 where the divisor is near the largest number.
-std::vector<ir::ValueId> quotients_ahead(const ir::Graph& graph);
+/// Products, powers and quotients of real numbers that rewriting may take out
+/// of the range of the computing dtype, while what was written stays in it.
+struct Watched {
+    /// Those that are not computed for each pair: factors are put together by
+    /// axes, and a divisor on one axis becomes its reciprocal.
+    std::set<ir::ValueId> products;
+    /// Of these, what is a sum with a factor that may have left it, and which
+    /// operand the sum is.
+    std::map<ir::ValueId, std::size_t> sums;
+};
+Watched watched_values(const ir::Graph& graph);
 
 /// Prints one line for each value, by site; `>` marks what crosses into the
 /// inner loop.

@@ -31,7 +31,7 @@ void BoundKernel::compute(std::span<const Output> outs,
                            options.stream);
     const Executable& executable = *call_.executable;
     const bool may_run_again = executable.kernel &&
-                               executable.program.divided &&
+                               executable.program.as_written &&
                                call_.dtype() != DType::Bool;
     if (options.accumulate && may_run_again) // they are added when known
         return sum_results(out, options, {},

@@ -59,8 +59,8 @@ Noted launch(const KernelCall& call, Job job, const Alternative& other,
     const Reordered reordered(job, call.executable->program.argument_order(),
                               other.program.argument_order());
     const Kernel& kernel = other.kernel->image.kernel();
-    if (kernel.slots(job.width) != job.kernel->slots(job.width))
-        internal_error("an alternative with a state of other slots");
+    if (job.left.data || job.given.data)
+        internal_error("states of another program");
     job.operands = {reordered.operands.data(), reordered.operands.size()};
     job.batches = &reordered.batches;
     job.literals = other.program.graph().literals.data();
@@ -103,8 +103,11 @@ void KernelCall::run(const Job& job, const Partition& cut,
             : nullptr;
     Noted noted = of_exponents ? launch(*this, job, *of_exponents, poll)
                                : launch(job, cut, session.pool, poll);
-    if (noted.flushed && executable->program.divided) // from its beginning
-        noted = launch(*this, job, *make(*executable->program.divided), poll);
+    // States of callers are of the call's own kernel.
+    const bool keeps_states = job.left.data || job.given.data;
+    const auto& as_written = executable->program.as_written;
+    if (noted.left_range && as_written && !keeps_states) // from its beginning
+        noted = launch(*this, job, *make(*as_written), poll);
     if (noted.met == 0)
         return;
     session.tiles_visited.fetch_add(noted.met, std::memory_order_relaxed);

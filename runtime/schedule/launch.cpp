@@ -151,9 +151,9 @@ void run_together(Run& run, ThreadPool& pool) {
 void compute_constants(const Job& job, Progress& progress, double* constants,
                        Run::Noted& noted) {
     cpu::FloatMode kernels;
-    std::int64_t flushed = 0;
+    std::int64_t left_range = 0;
     tilefold_kernel_call call{};
-    call.flushed = &flushed;
+    call.left_range = &left_range;
     call.operands = job.operands.data();
     call.literals = job.literals;
     call.constants = constants;
@@ -162,8 +162,8 @@ void compute_constants(const Job& job, Progress& progress, double* constants,
     call.width = job.width;
     call.functions = job.functions;
     compute_constants(*job.kernel, call, {progress, true, kernels.callers()});
-    if (flushed)
-        noted.flushed = true;
+    if (left_range)
+        noted.left_range = true;
 }
 
 void run_watched(Run& run, ThreadPool& pool, const Poll& poll, bool alone) {
@@ -207,7 +207,7 @@ Noted launch(const Job& job, const Partition& partition, ThreadPool& pool,
         run_alone(run);
     else
         run_watched(run, pool, poll, alone);
-    return {noted.met, noted.left_out, noted.flushed};
+    return {noted.met, noted.left_out, noted.left_range};
 }
 
 } // namespace tilefold

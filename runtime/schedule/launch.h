@@ -11,7 +11,7 @@ namespace tilefold {
 struct Noted {
     /// Tiles of pairs that those with masks met, and left out.
     std::int64_t met = 0, left_out = 0;
-    bool flushed = false; ///< results mean nothing; see tilefold_kernel_call
+    bool left_range = false; ///< results mean nothing; see tilefold_kernel_call
 };
 
 /// Bytes that a run takes beside its arrays, with all of a pool's threads.

@@ -98,7 +98,7 @@ Worker::Worker(const Run& run, std::byte* memory, bool polls,
     call_.out_component = job.target.component;
     call_.accumulate = job.target.accumulate;
     call_.tiles = tiles_;
-    call_.flushed = &flushed_;
+    call_.left_range = &left_range_;
     if (!run.constants)
         compute_constants();
 }
@@ -106,8 +106,8 @@ Worker::Worker(const Run& run, std::byte* memory, bool polls,
 Worker::~Worker() {
     if (run_.progress)
         run_.progress->advance(uncounted_);
-    if (flushed_)
-        run_.noted->flushed.store(true, std::memory_order_relaxed);
+    if (left_range_)
+        run_.noted->left_range.store(true, std::memory_order_relaxed);
     if (tiles_[0] == 0)
         return;
     run_.noted->met.fetch_add(tiles_[0], std::memory_order_relaxed);

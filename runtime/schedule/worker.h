@@ -25,7 +25,7 @@ struct Run {
     /// What kernels note, of all threads.
     struct Noted {
         std::atomic<std::int64_t> met = 0, left_out = 0; ///< tiles
-        std::atomic<bool> flushed = false; ///< see tilefold_kernel_call
+        std::atomic<bool> left_range = false; ///< see tilefold_kernel_call
     };
 
     const Job& job;
@@ -94,7 +94,7 @@ private:
     double* tree_states_; ///< where a piece's columns are joined by a tree
     char* scratch_;
     std::int64_t tiles_[2] = {0, 0}; ///< met, left out
-    std::int64_t flushed_ = 0;
+    std::int64_t left_range_ = 0;
     std::int64_t batch_ = 0;
     Extents at_; ///< batch_ as coordinates
     bool polls_;

@@ -172,6 +172,11 @@ constexpr Case canonical_rules[] = {
     {"an inverse root on one axis stays one", "max_j (x_i·y_j * rsqrt(a_j))", "x f32[3], y f32[3], a f32"},
     {"quotient by a root under floor", "max_j floor(1/|x_i-y_j|)", "x f32[3], y f32[3]"},
     {"scores gather their factors", "softmax_j(x_i·y_j/√3, b_j)", "x f32[3], y f32[3], b f32"},
+    {"a scale stays out of exact differences", "max_j exp(-(x_i - y_j)/l)", "x f32, y f32, l f64"},
+    {"a scale goes into a sum with one exact term", "max_j exp(g_j - |x_i - y_j|²/2l)", "x f32[3], y f32[3], g f32, l f64"},
+    {"roots that divide again and again are no power", "max_j sum((x_i - y_j)/r/r/r) with r = |x_i - y_j|", "x f32[3], y f32[3]"},
+    {"a length of one point stays in coordinates", "max_j |(x_i - y_j)/l_j|²", "x f32[3], y f32[3], l f32"},
+    {"exact differences of integers", "max_j |x_i - y_j|²", "x i64[3], y i64[3]"},
 };
 // clang-format on
 

@@ -150,6 +150,12 @@ TEST(Refusals, CrossProductsBeyondThreeComponents) {
               "  sum_j cross(x_i, y_j)\n"
               "        ^~~~~~~~~~~~~~~\n"
               "both operands are vectors of 3 components");
+    EXPECT_EQ(refusal("sum_j x_i × y_j", "x f32[2], y f32[2]"),
+              "'×' of a vector of 2 components and a vector of 2 components\n"
+              "  sum_j x_i × y_j\n"
+              "        ^~~~~~~~~\n"
+              "a cross product is of vectors of 3 components; write * to "
+              "multiply component by component, · for the inner product");
 }
 
 TEST(Refusals, SubscriptsBeyondTheEnd) {

@@ -206,7 +206,7 @@ private:
         call_.out_column = run_.out_column;
         call_.out_component = run_.out_component;
         call_.tiles = tiles_;
-        call_.flushed = &flushed_;
+        call_.left_range = &left_range_;
     }
 
     void accumulate(std::int64_t i0, std::int64_t i1, std::int64_t j0,
@@ -276,7 +276,7 @@ private:
     std::vector<std::unique_ptr<Guarded>> arrays_;
     std::vector<tilefold_kernel_operand> operands_;
     std::unique_ptr<Guarded> out_, scratch_;
-    std::int64_t tiles_[2] = {0, 0}, flushed_ = 0;
+    std::int64_t tiles_[2] = {0, 0}, left_range_ = 0;
     tilefold_kernel_call call_{};
 };
 

@@ -143,7 +143,7 @@ struct Run {
     std::vector<tilefold_kernel_operand> operands = {};
     std::vector<double> constants = {};
     std::unique_ptr<Guarded> out = nullptr, scratch = nullptr;
-    std::int64_t tiles[2] = {0, 0}, flushed = 0;
+    std::int64_t tiles[2] = {0, 0}, left_range = 0;
     tilefold_kernel_call call{};
 
     std::int64_t components() const {
@@ -386,9 +386,9 @@ std::vector<T> run_map(const TestFormula& formula, Isa isa,
         reinterpret_cast<const char*>(values.data()), size, size, size};
     std::vector<double> constants(std::size_t(artifact.layout.constants));
     std::vector<T> results(values.size());
-    std::int64_t flushed = 0;
+    std::int64_t left_range = 0;
     tilefold_kernel_call call{};
-    call.flushed = &flushed;
+    call.left_range = &left_range;
     call.operands = &operand;
     call.literals = program.graph().literals.data();
     call.constants = constants.data();
@@ -454,7 +454,7 @@ public:
     /// Infinite where a divisor of such data is taken for one near the largest
     /// number.
     double error() const {
-        if (run_.flushed)
+        if (run_.left_range)
             return INFINITY;
         return largest_error(
             run_, expected(program_of(formula_), run_, filled_, formula_));
@@ -486,7 +486,7 @@ private:
         tilefold_kernel_call& call = run_.call;
         call.operands = run_.operands.data();
         call.tiles = run_.tiles;
-        call.flushed = &run_.flushed;
+        call.left_range = &run_.left_range;
         call.literals = program_.graph().literals.data();
         call.constants = run_.constants.data();
         call.rows = run_.rows;

@@ -139,3 +139,43 @@ def test_float32_stays_where_nothing_is_lost():
         "max_i (mean_j |x_i - x_j|)",
     ):
         assert tilefold.reduce(text, x=x).dtype == np.float32, text
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("start", [1.0, 1e3, 1e5])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "exp(-(t_i - s_j)/l)",
+        "exp(t_i - s_j)",
+        "sigmoid(t_i - s_j)",
+        "exp((t_i - s_j)*2 + 1)",
+        "exp(-abs(t_i - s_j)/l)",
+        "exp(a_i*(t_i - s_j))",
+    ],
+)
+def test_differences_are_taken_before_they_are_scaled(text, start, dtype):
+    """No factor, such as log2 e/l, is rounded into both sides."""
+    random = np.random.default_rng(0)
+    given = {
+        "t": (start + random.random(20)).astype(dtype),
+        "s": (start + random.random(30)).astype(dtype),
+        "a": random.random(20).astype(dtype),
+        "l": 0.5,
+    }
+    given = {
+        n: v for n, v in given.items() if f"{n}_" in text or n in text[-3:]
+    }
+    exact = {n: np.asarray(v, np.longdouble) for n, v in given.items()}
+    d = exact["t"][:, None] - exact["s"]
+    wanted = {
+        "exp(-(t_i - s_j)/l)": lambda: np.exp(-2 * d),
+        "exp(t_i - s_j)": lambda: np.exp(d),
+        "sigmoid(t_i - s_j)": lambda: 1 / (1 + np.exp(-d)),
+        "exp((t_i - s_j)*2 + 1)": lambda: np.exp(2 * d + 1),
+        "exp(-abs(t_i - s_j)/l)": lambda: np.exp(-2 * abs(d)),
+        "exp(a_i*(t_i - s_j))": lambda: np.exp(exact["a"][:, None] * d),
+    }[text]()
+    found = tilefold.kernel(text, given).dense()
+    errors = np.abs(found / wanted - 1).max()
+    assert errors < 4 * np.finfo(dtype).eps

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special
 
 import tilefold
 from conftest import GAUSSIAN, Points, gaussian
@@ -162,6 +163,49 @@ def test_a_row_of_minus_infinity_has_that_logarithm():
     g = np.full(5, -np.inf)
     out = tilefold.reduce("logsumexp_j (x_i + g_j)", x=np.zeros(2), g=g)
     np.testing.assert_array_equal(out, [-np.inf, -np.inf])
+
+
+@pytest.mark.parametrize(
+    ("scores", "weights"),
+    [
+        ([1000, 0, -1], [0, 1, 2]),
+        ([np.inf, 0, 1], [0, 1, 1]),
+        ([np.nan, 0, 1], [0, 1, 1]),
+        ([1, 2, 3], [0, 0, 0]),
+        ([500, 2, 3], [0, -1, 3]),
+        ([1, 2, 3], [1, np.nan, 0]),
+        ([1, 2, 3], [1, -9, 1]),
+        ([0, 0, -2000], [0, 0, 1]),
+    ],
+)
+def test_scores_without_a_weight_count_for_nothing(scores, weights):
+    """As SciPy has it, wherever the largest score is; so in derivatives."""
+    s, w = np.array(scores, float), np.array(weights, float)
+    f = tilefold.compile("logsumexp_j(s_j, w_j)")
+    with np.errstate(all="ignore"):
+        wanted = special.logsumexp(s, b=w)
+    for dtype, rtol in ("float64", 1e-14), ("float32", 1e-6):
+        found = f(s=s.astype(dtype), w=w.astype(dtype))
+        np.testing.assert_allclose(found, wanted, rtol)
+    by_score = f.grad("s")(s=s, w=w, grad=1.0)
+    assert (by_score[w == 0] == 0).all()
+    by_weight = f.grad("w")(s=s, w=w, grad=1.0)
+    if np.isfinite(wanted):
+        with np.errstate(all="ignore"):
+            np.testing.assert_allclose(by_weight, np.exp(s - wanted), 1e-12)
+
+
+def test_a_cross_is_a_cross_product(points):
+    x, y = points.x, points.y
+    wanted = np.cross(x[:, None], y).sum(1)
+    for text in "sum_j x_i × y_j", "sum_j cross(x_i, y_j)":
+        np.testing.assert_allclose(tilefold.reduce(text, x=x, y=y), wanted)
+    volumes = tilefold.reduce("sum_j x_i × y_j·z_i", x=x, y=y, z=x + 1)
+    np.testing.assert_allclose(volumes, (wanted * (x + 1)).sum(1))
+    scaled = tilefold.reduce("sum_j c_i × y_j × 2", c=x[:, 0], y=y)
+    np.testing.assert_allclose(scaled, 2 * np.outer(x[:, 0], y.sum(0)))
+    with pytest.raises(tilefold.ShapeError, match="component by component"):
+        tilefold.reduce("sum_j x_i × y_j", x=x[:, :2], y=y[:, :2])
 
 
 def test_integers_compute_in_float_and_compare_exactly():

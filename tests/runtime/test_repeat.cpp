@@ -225,7 +225,7 @@ public:
         EXPECT_EQ(program_of(bound).flat_width, x.shape[1]);
         operand_ = {reinterpret_cast<const char*>(x.values.data()), 4, 0, 0};
         call_.operands = &operand_;
-        call_.flushed = &flushed_;
+        call_.left_range = &left_range_;
         call_.literals = program_of(bound).graph().literals.data();
         call_.constants = constants_.data();
         call_.rows = rows_;
@@ -257,7 +257,7 @@ private:
     std::int64_t rows_, block_;
     std::vector<double> constants_, state_;
     std::vector<char> scratch_;
-    std::int64_t flushed_ = 0;
+    std::int64_t left_range_ = 0;
     tilefold_kernel_operand operand_{};
     tilefold_kernel_call call_{};
 };

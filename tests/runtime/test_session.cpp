@@ -45,7 +45,7 @@ TEST_F(SessionTest, SumsOverColumns) {
     }
 }
 
-/// Their reciprocals are flushed to 0; see Program::divided.
+/// Their reciprocals are flushed to 0; see Program::as_written.
 TEST_F(SessionTest, LargeDivisorsAreDividedBy) {
     Values<float> x({70}), b({300}, 2);
     for (std::int64_t k = 0; k < 300; ++k)

@@ -134,8 +134,12 @@ void Accumulator::add(std::span<const double> first,
         }
         return;
     case MonoidFamily::Exponential: {
-        const long double weight = algebra.weigh(
-            maximum_, (long double)(first[0]), [&](const auto& change) {
+        const bool has_no_weight = row_.monoid == Monoid::LogSumExp &&
+                                   !second.empty() && second[0] == 0;
+        const long double score =
+            has_no_weight ? -std::numeric_limits<double>::infinity() : first[0];
+        const long double weight =
+            algebra.weigh(maximum_, score, [&](const auto& change) {
                 change(weight_);
                 std::ranges::for_each(sums_, change);
             });

@@ -159,6 +159,7 @@ def _arrays(
     """The arguments by their names and axes, and how many points there are."""
     points = {I: 1, J: 1}
     arrays: dict[Any, Any] = {}
+    of_points: dict[str, tuple[Any, int]] = {}
     for k, (name, value) in enumerate(zip(call.names, values, strict=False)):
         axes = call.axes(k)
         known = str(call.formula._axes_of(name)[0])
@@ -167,10 +168,15 @@ def _arrays(
                 arrays[known + part, 0] = _parameter(array)[None, None]
                 continue
             points |= {a: array.shape[0] for a in (I, J) if axes & a}
-            # The cotangent of a row is that of a column, where one array is on
-            # both axes: a graph reads it on either.
-            arrays[known + part, I] = jnp.expand_dims(array, 1)
-            arrays[known + part, J] = jnp.expand_dims(array, 0)
+            of_points[known + part] = array, axes
+    for name, (array, axes) in of_points.items():
+        # Where one array is on both axes, the cotangent of a row is that of a
+        # column, too, and a graph reads it on either.
+        both = points[I] == points[J]
+        for axis in (I, J):
+            if both or axes & axis:
+                place = 1 if axis == I else 0
+                arrays[name, axis] = jnp.expand_dims(array, place)
     for name, axis in (("#i", I), ("#j", J)):
         arrays[name, 0] = jnp.full((1, 1), points[axis])
     return arrays, points

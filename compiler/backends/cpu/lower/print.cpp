@@ -4,6 +4,7 @@
 
 #include "compiler/ir/text.h"
 
+#include <ranges>
 #include <string>
 
 namespace tilefold {
@@ -104,11 +105,16 @@ private:
     }
 
     void print_watched() {
-        std::string names;
-        for (ValueId id : kernel_.placement.watched)
-            names += " " + ir::reference(id);
-        if (!names.empty())
-            line("watch the divisors of" + names);
+        const auto print = [&](const char* what, const auto& values) {
+            std::string names;
+            for (ValueId id : values)
+                names += " " + ir::reference(id);
+            if (!names.empty())
+                line(what + names);
+        };
+        const Watched& watched = kernel_.placement.watched;
+        print("watch the range of", watched.products);
+        print("watch the sums in", std::views::keys(watched.sums));
     }
 
     /// The loops that chains of functions are cut into.

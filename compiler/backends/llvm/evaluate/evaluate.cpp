@@ -115,12 +115,14 @@ Value* Evaluator::compute(ValueId id, Component component, int row,
     switch (node.op) {
     case Op::Constant:
         return lanes_.number(node.type.dtype, node.value);
-    case Op::IntPow:
-        return emit_int_pow(
-            lanes_,
-            lanes_.as(node.type.dtype,
-                      value(node.operands[0], component, row, column)),
-            node.first);
+    case Op::IntPow: {
+        Value* base = lanes_.as(
+            node.type.dtype, value(node.operands[0], component, row, column));
+        Value* power = emit_int_pow(lanes_, base, node.first);
+        if (watch_)
+            watch_(id, base, power);
+        return power;
+    }
     case Op::Slice:
         return value(node.operands[0],
                      node.type.rank == 0 ? Component{node.first, nullptr}
@@ -166,10 +168,11 @@ Value* Evaluator::elementwise(ValueId id, Component component, int row,
         known.push_back(
             {signs_[operand], graph_[operand].type.axes == Axes::None});
     }
+    Value* result = emit_operation(lanes_, functions_, node.op, node.type.dtype,
+                                   known, operands);
     if (watch_)
-        watch_(id, operands);
-    return emit_operation(lanes_, functions_, node.op, node.type.dtype, known,
-                          operands);
+        watch_(id, operands, result);
+    return result;
 }
 
 /// Returns which component of the matrix is that of a Submatrix.

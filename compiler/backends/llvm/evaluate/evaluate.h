@@ -56,11 +56,12 @@ public:
     Evaluator(const ir::Graph& graph, Lanes& lanes,
               const FunctionTable& functions, int unroll, llvm::Value* width,
               Leaves leaves);
-    /// Calls `watch` with the operands of each value that is an operation on
-    /// numbers, before it is computed.
+    /// Calls `watch` with the operands and the result of each operation on
+    /// numbers.
     using Watch =
-        std::function<void(ir::ValueId, llvm::ArrayRef<llvm::Value*>)>;
-    void watch_operands(Watch watch) { watch_ = std::move(watch); }
+        std::function<void(ir::ValueId, llvm::ArrayRef<llvm::Value*> operands,
+                           llvm::Value* result)>;
+    void watch_operations(Watch watch) { watch_ = std::move(watch); }
     /// Contractions of one cell that are among `chains`, which outlive the
     /// evaluator, are computed in the loops that their chains say.
     void cut_loops(const LoopChains& chains) { chains_ = &chains; }

@@ -8,6 +8,7 @@
 namespace tilefold::llvm_backend {
 
 using ir::Node;
+using ir::Op;
 using llvm::Value;
 
 bool has_width(const ir::Graph& graph) {
@@ -39,29 +40,71 @@ Evaluator Entry::evaluator(Leaves leaves, const LoopChains* chains) {
                      std::move(leaves));
     if (chains)
         values.cut_loops(*chains);
-    const std::set<ir::ValueId>& watched = writer.kernel.placement.watched;
-    if (!watched.empty())
-        values.watch_operands(
-            [this, &watched](ir::ValueId id, llvm::ArrayRef<Value*> operands) {
-                if (watched.contains(id))
-                    watch_divisor(operands[1]);
+    const Watched& watched = writer.kernel.placement.watched;
+    if (watched.products.empty())
+        return values;
+    values.watch_operations([this, &watched](ir::ValueId id,
+                                             llvm::ArrayRef<Value*> operands,
+                                             Value* result) {
+        const Node& node = writer.graph[id];
+        const bool are_real =
+            std::ranges::all_of(operands, [](const Value* operand) {
+                return operand->getType()->isFPOrFPVectorTy();
             });
+        if (!are_real)
+            return; // whole numbers are not that large
+        if (watched.products.contains(id))
+            watch_range(operands, result);
+        if (const auto sum = watched.sums.find(id); sum != watched.sums.end())
+            watch_sum(node.op, operands[sum->second],
+                      operands[1 - sum->second]);
+    });
     return values;
 }
 
-void Entry::watch_divisor(Value* divisor) {
-    const DType dtype = lanes.dtype_of(divisor);
-    if (dtype != DType::F32 && dtype != DType::F64)
-        return; // whole numbers are not that large
-    const double limit = lanes.real() == DType::F32 ? 0x1p126 : 0x1p1022;
-    Value* size = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, divisor);
-    Value* flushed =
-        b.CreateAnd(b.CreateFCmpOGT(size, lanes.number(dtype, limit)),
-                    b.CreateFCmpOLT(size, lanes.number(dtype, INFINITY)));
+void Entry::watch_range(llvm::ArrayRef<Value*> operands, Value* result) {
+    const bool is_single = lanes.real() == DType::F32;
+    // Beyond this, a product of one number of a row, one of a column and what
+    // is of the pair might leave the range, too.
+    const double far = is_single ? 0x1p96 : 0x1p511;
+    const double tiniest = is_single ? 0x1p-149 : 0x1p-1074;
+    const double most = is_single ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+    const auto is_within = [&](Value* x, double from, double to) {
+        const DType dtype = lanes.dtype_of(x);
+        Value* size = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+        return b.CreateAnd(b.CreateFCmpOGE(size, lanes.number(dtype, from)),
+                           b.CreateFCmpOLE(size, lanes.number(dtype, to)));
+    };
+    Value* left = b.CreateNot(is_within(result, 1 / far, far));
+    for (Value* operand : operands)
+        left = b.CreateAnd(left, is_within(operand, tiniest, most));
+    note_in_call(left);
+}
+
+void Entry::watch_sum(Op op, Value* sum, Value* factor) {
+    const auto size_of = [&](Value* x) {
+        return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+    };
+    const auto is = [&](llvm::CmpInst::Predicate compares, Value* x,
+                        double number) {
+        return b.CreateFCmp(compares, x,
+                            lanes.number(lanes.dtype_of(x), number));
+    };
+    using P = llvm::CmpInst;
+    Value* is_infinite = is(P::FCMP_OEQ, size_of(factor), INFINITY);
+    if (op == Op::Div)
+        is_infinite = b.CreateOr(is_infinite, is(P::FCMP_OEQ, factor, 0));
+    Value* is_nan = b.CreateFCmpUNO(factor, factor);
+    Value* is_of_none = b.CreateAnd(is_nan, is(P::FCMP_OEQ, sum, 0));
+    Value* overflows = is(P::FCMP_OEQ, size_of(sum), INFINITY);
+    note_in_call(b.CreateOr(b.CreateOr(is_infinite, is_of_none), overflows));
+}
+
+void Entry::note_in_call(Value* lanes_that_left) {
     Value* place =
-        writer.field(b, call, offsetof(tilefold_kernel_call, flushed), true);
+        writer.field(b, call, offsetof(tilefold_kernel_call, left_range), true);
     Value* before = b.CreateLoad(b.getInt64Ty(), place);
-    Value* found = b.CreateZExt(lanes.any(flushed), b.getInt64Ty());
+    Value* found = b.CreateZExt(lanes.any(lanes_that_left), b.getInt64Ty());
     b.CreateStore(b.CreateOr(before, found), place);
 }
 

@@ -34,12 +34,21 @@ struct Entry {
     /// Loops over components are cut as `chains` say, where there are any.
     Evaluator evaluator(Leaves leaves, const LoopChains* chains = nullptr);
     Evaluator evaluator();
-    /// Notes in call->flushed where the reciprocal of a divisor is flushed.
-    void watch_divisor(llvm::Value* divisor);
+    /// Notes in call->left_range where operands are neither 0 nor infinite nor
+    /// NaN, and the result is, or is near the ends of the range.
+    void watch_range(llvm::ArrayRef<llvm::Value*> operands,
+                     llvm::Value* result);
+    /// Notes there where a sum is infinite that need not be if its factor, or
+    /// divisor, is in each term; where the factor is infinite; and where it is
+    /// NaN, and the sum 0, as of no terms.
+    void watch_sum(ir::Op op, llvm::Value* sum, llvm::Value* factor);
     llvm::Value* argument(unsigned k) const { return function->getArg(k); }
     /// Returns min(a, b) of two i64.
     llvm::Value* least(llvm::Value* a, llvm::Value* b_);
     void finish() { b.CreateRetVoid(); }
+
+private:
+    void note_in_call(llvm::Value* lanes_that_left);
 };
 
 /// Returns leaves for constants and packed values: those of row `row` of the

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from mutants_of_graphs import MUTANTS_OF_GRAPHS, Mutant
 
-
 _BACKEND = "compiler/backends/llvm/"
 _BLOCKS = "*Generated*/Block*"
 _AMX = "amx_tile"

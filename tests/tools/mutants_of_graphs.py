@@ -1,4 +1,4 @@
-# tests/tools/mutants_of_graphs.py - mutants of what makes graphs, and of passes.
+# tests/tools/mutants_of_graphs.py - mutants of graphs and their passes.
 """Faults of compiler/build, compiler/passes and below; see mutants.py."""
 
 from __future__ import annotations

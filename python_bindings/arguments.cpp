@@ -12,6 +12,7 @@
 #include "python_bindings/python_state.h"
 #include "python_bindings/tensors.h"
 
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -100,14 +101,41 @@ bool is_number(PyObject* value) {
     return PyFloat_Check(value) || PyLong_Check(value);
 }
 
-View view_of_number(std::string_view name, PyObject* value) {
+/// Whether a double holds an integer, of which it is the nearest one.
+bool holds(double number, PyObject* integer) {
+    if (std::abs(number) < 0x1p53)
+        return true;
+    const nb::object whole = nb::steal(PyLong_FromDouble(number));
+    return PyObject_RichCompareBool(whole.ptr(), integer, Py_EQ) == 1;
+}
+
+/// Whether an integer is an int64 or a uint64.
+bool fits_64_bits(PyObject* integer) {
+    int overflow = 0;
+    PyLong_AsLongLongAndOverflow(integer, &overflow);
+    if (overflow > 0)
+        PyLong_AsUnsignedLongLong(integer);
+    const bool fits = overflow >= 0 && !PyErr_Occurred();
+    PyErr_Clear();
+    return fits;
+}
+
+/// A number is a double; an integer that no double holds is an int64 or a
+/// uint64.
+View view_of_number(std::string_view name, PyObject* value, const auto& pin) {
     double number = PyFloat_AsDouble(value);
     if (number == -1 && PyErr_Occurred()) {
         PyErr_Clear();
         fail(Code::UnsupportedDType,
              {std::string(name), "an integer beyond 1.8e308"});
     }
-    return View::of_number(number);
+    if (PyFloat_Check(value) || holds(number, value))
+        return View::of_number(number);
+    if (!fits_64_bits(value))
+        fail(Code::UnsupportedDType,
+             {std::string(name),
+              "an integer beyond 64 bits that no float64 is"});
+    return view_of_converted(name, value, pin());
 }
 
 View view_by_kind(std::string_view name, PyObject* value, Pin& pin,
@@ -152,7 +180,7 @@ View imaginary_of(const View& real) {
 View view_of(std::string_view name, PyObject* value, Pin& pin,
              const ArrayRequest& wanted) {
     if (!wanted.writable && is_number(value))
-        return view_of_number(name, value);
+        return view_of_number(name, value, [&]() -> Pin& { return pin; });
     if (reinterpret_cast<PyObject*>(Py_TYPE(value)) == python_state().ndarray)
         return view_of_buffer(name, value, pin, wanted.writable);
     return view_by_kind(name, value, pin, array_kind(Py_TYPE(value)), wanted);
@@ -233,7 +261,8 @@ void Arguments::add(std::string_view name, PyObject* value) {
     NamedView& argument = views_.emplace_back();
     argument.name = name;
     if (is_number(value)) {
-        argument.view = view_of_number(name, value);
+        argument.view = view_of_number(name, value,
+                                       [this]() -> Pin& { return next_pin(); });
         return;
     }
     auto* type = Py_TYPE(value);

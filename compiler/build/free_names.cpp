@@ -75,8 +75,7 @@ private:
     void add_gather(const ast::Node& node) {
         for (std::size_t k = 1; k < node.children.size(); ++k)
             indices_.insert(whole(node.children[k]));
-        if (node.children.size() == 3)
-            tables_.insert(node.children[0]);
+        tables_.insert(node.children[0]);
     }
 
     /// What a value is a component of, or itself.
@@ -164,7 +163,7 @@ private:
     std::set<std::string> used_;
     std::set<NodeId> exponents_;
     std::set<NodeId> indices_; ///< of tables
-    std::set<NodeId> tables_;  ///< of two subscripts
+    std::set<NodeId> tables_;  ///< of which elements or rows are chosen
     std::vector<const ast::Definition*> pending_;
 };
 

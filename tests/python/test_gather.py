@@ -380,3 +380,22 @@ def test_histograms():
     np.testing.assert_allclose(
         gradient(x=x, w=w, grad=g), g[(10 * x).astype(int)]
     )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_a_table_of_one_row_has_rows(dtype):
+    """Of shape (1, C): what is chosen is a row, as of any other table."""
+    table = np.arange(1, 4).reshape(1, 3).astype(dtype)
+    c, x = np.zeros(5, int), np.ones((4, 3), dtype)
+    rows = tilefold.reduce("A[c_j]", A=table, c=c)
+    np.testing.assert_array_equal(rows, np.repeat(table, 5, 0))
+    sums = tilefold.reduce("sum_j A[c_j]·x_i", A=table, c=c, x=x)
+    np.testing.assert_array_equal(sums, np.full(4, 30))
+    one = tilefold.reduce("sum_j A[c_j]", A=table[:, :1], c=c)
+    np.testing.assert_array_equal(one, [5])
+    if dtype != "int64":
+        f = tilefold.compile("sum_j A[c_j]·x_i").grad("A")
+        gradient = f(A=table, c=c, x=x, grad=np.ones(4, dtype))
+        np.testing.assert_array_equal(gradient, [[20, 20, 20]])
+    vector = tilefold.reduce("A[c_j]", A=table[0], c=c)
+    np.testing.assert_array_equal(vector, np.full(5, table[0, 0]))

@@ -210,3 +210,25 @@ def test_distances_are_of_exact_differences(dtype):
     np.testing.assert_array_equal(nearest, squares.argsort(1))
     near = tilefold.radius_neighbors(x, y, 3.0)
     np.testing.assert_array_equal(near.indices, np.nonzero(squares <= 9)[1])
+
+
+@pytest.mark.parametrize(
+    "number",
+    [2**53 + 1, 2**63 - 1, 2**63 + 1, 2**64 - 1, -(2**63) + 1, 2**64, 2**70],
+)
+def test_a_python_integer_is_exact(number):
+    """It is a float64 where that holds it, else an int64 or a uint64."""
+    is_whole = -(2**63) <= number < 2**64
+    dtype = "int64" if number < 2**63 else "uint64" if is_whole else "float64"
+    x = np.array([number, number - 1 if is_whole else 0], dtype)
+    assert tilefold.reduce("count_j (x_j == n)", x=x, n=number) == 1
+    if is_whole:
+        assert tilefold.reduce("max_j (n - x_j)", x=x, n=number) == 1
+        kernel = tilefold.kernel("n - x_j + a_i", x=x, n=number, a=[0, 3])
+        np.testing.assert_array_equal(kernel.dense(), [[0, 1], [3, 4]])
+
+
+def test_a_python_integer_that_is_no_number_is_refused():
+    for number in 3**50, -(2**63) - 1, 2**64 + 1:
+        with pytest.raises(tilefold.DTypeError, match="beyond 64 bits"):
+            tilefold.reduce("sum_j x_j*n", x=np.ones(3), n=number)

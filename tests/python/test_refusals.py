@@ -122,6 +122,13 @@ ARRAYS = [
         + CURE,
     ),
     (
+        "UnsupportedDType",
+        tilefold.DTypeError,
+        replaced(l=3**50),
+        "'l' holds an integer beyond 64 bits that no float64 is, which is not "
+        "computed with\n" + CURE,
+    ),
+    (
         "ObjectArray",
         tilefold.DTypeError,
         replaced(l=datetime.date(2020, 1, 1)),

@@ -214,9 +214,16 @@ ValueId GraphBuild::bspline(Scope& scope, const ast::Node& node, Span span) {
     const auto from = [&](std::int64_t first, std::int64_t count) {
         return builder_.slice(t, first, first + count, false, span);
     };
+    // The last interval that is not empty holds its end, the last knot.
+    const ValueId begin = from(0, n - 1), end = from(1, n - 1);
+    const ValueId last = builder_.slice(t, n - 1, n, true, span);
+    const ValueId at_end =
+        apply(Op::And, apply(Op::Equal, x, last), apply(Op::Equal, end, last));
+    const ValueId before_end =
+        apply(Op::Or, apply(Op::Less, x, end),
+              apply(Op::And, at_end, apply(Op::Less, begin, end)));
     const ValueId inside =
-        apply(Op::And, apply(Op::LessEqual, from(0, n - 1), x),
-              apply(Op::Less, x, from(1, n - 1)));
+        apply(Op::And, apply(Op::LessEqual, begin, x), before_end);
     ValueId all = builder_.apply(
         Op::Where, {inside, builder_.constant(1), builder_.constant(0)}, span);
     for (std::int64_t p = 1; p <= degree; ++p) {

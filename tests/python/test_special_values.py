@@ -6,11 +6,13 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.interpolate import BSpline
 
 import tilefold
 from instruction_sets import PORTABLE
 from meanings import OPERATIONS
 from tilefold import _core
+from tilefold.compat.pykeops.numpy import Genred
 
 NOT_NUMBERS = {"truth", "order", "degree", "vector", "vector3", "matrix"}
 ROWS = {
@@ -101,3 +103,23 @@ def test_alone_and_on_pairs(name, dtype, isa):
         found = tilefold.reduce(largest, a=numbers, b=b[0], session=session)
         met = np.where(np.isnan(wanted), -np.inf, wanted).max(1)
         expect(found, met, dtype, largest)
+
+
+@pytest.mark.parametrize("degree", range(4))
+@pytest.mark.parametrize("inner", [[], [0.5], [0.2, 0.5, 0.5, 0.7]])
+def test_splines_hold_their_last_knot(inner, degree):
+    """As SciPy's do; those of `pykeops` are 0 there, as KeOps' are."""
+    ends = degree + 1
+    t = np.array([0.0] * ends + inner + [1.0] * ends)
+    x = np.array([0, 0.1, 0.2, 0.5, 0.9, 1])
+    found = tilefold.reduce(f"bspline(t, x_i, {degree})", t=t[None], x=x)
+    wanted = BSpline.design_matrix(x, t, degree).toarray()
+    np.testing.assert_allclose(found.reshape(wanted.shape), wanted, atol=1e-15)
+    outside = tilefold.reduce(
+        f"bspline(t, x_i, {degree})", t=t[None], x=np.array([-0.1, 1.1])
+    )
+    np.testing.assert_array_equal(outside, 0)
+    splines = Genred(
+        f"BSpline(t, x, {degree})", [f"t = Pm({len(t)})", "x = Vi(1)"], axis=1
+    )
+    np.testing.assert_array_equal(splines(t, x[-1:, None]), 0)

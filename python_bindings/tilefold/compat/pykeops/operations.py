@@ -250,6 +250,9 @@ _SHAPED = {"kron": "Kron", "tensordot": "TensorDot"}
 def _bspline(operands: Sequence[Text], literals: Sequence[Any]) -> str:
     knots, at = operands
     made = f"bspline({knots.text}, {at.text}, {literals[0]})"
+    # KeOps' splines are 0 at the last knot, SciPy's and the language's are not.
+    last = f"({knots.text})[{knots.dim - 1}]"
+    made = f"where({at.text} < {last}, {made}, 0)"
     return made if knots.dim - literals[0] - 1 > 1 else f"{made}[0]"
 
 

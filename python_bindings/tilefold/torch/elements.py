@@ -236,10 +236,7 @@ def _weighted(pair: PairTerm, weights: Any) -> tuple[str, dict[str, Any]]:
     rows, columns = pair.points
     arguments = {table: weights}
     if pair.components is None:
-        # A table of one row is read as a vector, one of one element as such.
-        place = f"{table}[j]" if columns > 1 else table
-        place = f"{table}[i, j]" if rows > 1 else place
-        return f"operand*{place}", arguments
+        return f"operand*{table}[i, j]", arguments
     *batch, rows, columns, components = weights.shape
     arguments[table] = weights.reshape(*batch, rows * columns, components)
     if rows * columns == 1:

@@ -20,17 +20,10 @@ StateRows rows_of(Entry& entry, const Slots& slots, Value* state, Value* stride,
             row,         first_slot(entry, slots)};
 }
 
-/// Writes a loop over vectors of rows [0, count).
-void each_vector(Entry& entry, Value* count,
-                 const std::function<void(Value*)>& body) {
-    entry.lanes.loop(entry.lanes.constant(0), count,
-                     entry.lanes.constant(entry.lanes.width()), body);
-}
-
 void write_init(ModuleWriter& writer, const std::vector<Slots>& reductions) {
     Entry entry(writer, "init", "ppn", writer.plan.lanes);
     Evaluator values = entry.evaluator();
-    each_vector(entry, entry.argument(2), [&](Value* row) {
+    entry.each_vector(entry.argument(2), [&](Value* row) {
         for (const Slots& slots : reductions) {
             const StateRows state = rows_of(entry, slots, entry.argument(1),
                                             entry.argument(2), row);
@@ -52,7 +45,7 @@ void write_merge(ModuleWriter& writer, const std::vector<Slots>& reductions) {
     Evaluator values = entry.evaluator();
     Value* stride = entry.argument(3);
     Value* rows = entry.argument(4);
-    each_vector(entry, rows, [&](Value* row) {
+    entry.each_vector(rows, [&](Value* row) {
         Value* mask = entry.lanes.first_lanes(entry.b.CreateSub(rows, row));
         for (const Slots& slots : reductions) {
             StateRows into =
@@ -101,7 +94,7 @@ void write_finalise(ModuleWriter& writer,
                                        b.CreateSub(rows, start));
             Value* first = b.CreateAdd(i0, start);
             pack.fill(entry, first, count, scratch);
-            each_vector(entry, count, [&](Value* point) {
+            entry.each_vector(count, [&](Value* point) {
                 const auto state_of = [&](const Slots& of) {
                     return rows_of(entry, of, entry.argument(3),
                                    entry.argument(4),

@@ -60,7 +60,7 @@ void evaluate_pairs(Entry& entry, const Pack& rows, const Pack& columns,
         }
         results.evaluate(entry, values, scratch, point);
     };
-    lanes.loop(lanes.constant(0), count, lanes.constant(lanes.width()), body);
+    entry.each_vector(count, body);
 }
 
 void write_zip(ModuleWriter& writer) {

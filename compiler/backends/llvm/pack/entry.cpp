@@ -101,11 +101,22 @@ void Entry::watch_sum(Op op, Value* sum, Value* factor) {
 }
 
 void Entry::note_in_call(Value* lanes_that_left) {
+    if (held)
+        lanes_that_left = b.CreateAnd(lanes_that_left, lanes.first_lanes(held));
     Value* place =
         writer.field(b, call, offsetof(tilefold_kernel_call, left_range), true);
     Value* before = b.CreateLoad(b.getInt64Ty(), place);
     Value* found = b.CreateZExt(lanes.any(lanes_that_left), b.getInt64Ty());
     b.CreateStore(b.CreateOr(before, found), place);
+}
+
+void Entry::each_vector(Value* count, const std::function<void(Value*)>& body) {
+    lanes.loop(lanes.constant(0), count, lanes.constant(lanes.width()),
+               [&](Value* first) {
+                   held = b.CreateSub(count, first);
+                   body(first);
+               });
+    held = nullptr;
 }
 
 Evaluator Entry::evaluator() {

@@ -28,6 +28,9 @@ struct Entry {
     FunctionTable functions;
     llvm::Value* width = nullptr; ///< call->width, where the graph needs it
     std::unique_ptr<Constants> constants;
+    /// How many lanes hold points, or components; null: all of them. What lies
+    /// in the others is of no meaning, and is not watched.
+    llvm::Value* held = nullptr;
 
     /// Returns an evaluator of the graph's values; where no leaves are handed
     /// in, it knows constants only.
@@ -43,6 +46,9 @@ struct Entry {
     /// NaN, and the sum 0, as of no terms.
     void watch_sum(ir::Op op, llvm::Value* sum, llvm::Value* factor);
     llvm::Value* argument(unsigned k) const { return function->getArg(k); }
+    /// Writes a loop over vectors of lanes that are `count` in all.
+    void each_vector(llvm::Value* count,
+                     const std::function<void(llvm::Value* first)>& body);
     /// Returns min(a, b) of two i64.
     llvm::Value* least(llvm::Value* a, llvm::Value* b_);
     void finish() { b.CreateRetVoid(); }

@@ -55,13 +55,12 @@ void Pack::fill_points(Entry& entry, Value* count, Value* scratch) const {
         });
         for (ValueId id : vectors) {
             const std::int64_t components = writer_.graph[id].type.rows;
-            lanes.loop(lanes.constant(0), lanes.constant(components),
-                       lanes.constant(lanes.width()), [&](Value* k) {
-                           const Component run{0, k};
-                           values.forget();
-                           lanes.store(values.value(id, run),
-                                       address(lanes, scratch, id, run, point));
-                       });
+            entry.each_vector(lanes.constant(components), [&](Value* k) {
+                const Component run{0, k};
+                values.forget();
+                lanes.store(values.value(id, run),
+                            address(lanes, scratch, id, run, point));
+            });
             ready.push_back(id);
         }
     });
@@ -135,11 +134,17 @@ void Pack::fill(Entry& entry, Value* first, Value* count,
         lanes.store(values.value(id, component),
                     address(lanes, scratch, id, component, from));
     };
-    const auto begin = [&](Value* point) { from = point; };
+    const auto begin = [&](Value* point) {
+        from = point;
+        entry.held = lanes.b.CreateSub(count, point);
+    };
     Value* end = padded(lanes, count);
-    if (!operands_.scalars.empty())
-        return values.scalars_in_strips(left, operands_.scalars, end, begin,
-                                        [&](ValueId id) { store(id, {}); });
+    if (!operands_.scalars.empty()) {
+        values.scalars_in_strips(left, operands_.scalars, end, begin,
+                                 [&](ValueId id) { store(id, {}); });
+        entry.held = nullptr;
+        return;
+    }
     const std::vector<Fetched> arrays = fetched(lanes, entry.call);
     lanes.loop(lanes.constant(0), end, lanes.constant(lanes.width()),
                [&](Value* point) {
@@ -155,6 +160,7 @@ void Pack::fill(Entry& entry, Value* first, Value* count,
                        ready.push_back(id);
                    }
                });
+    entry.held = nullptr;
 }
 
 } // namespace tilefold::llvm_backend

@@ -29,13 +29,23 @@ std::string element_name(PyObject* value) {
     return dtype.is_none() ? type_of(value) : text_of(dtype);
 }
 
+std::string_view format_of(const Py_buffer& buffer) {
+    return buffer.format ? buffer.format : "B";
+}
+
+/// Whether the elements are stored in the other byte order.
+bool is_of_other_order(const Py_buffer& buffer) {
+    const std::string_view format = format_of(buffer);
+    return buffer.itemsize > 1 &&
+           (format.starts_with('>') || format.starts_with('!'));
+}
+
 [[noreturn]] void refuse_elements(std::string_view name, PyObject* value,
                                   const Py_buffer& buffer) {
     std::string argument(name);
-    std::string_view format = buffer.format ? buffer.format : "B";
-    if (format == "O")
+    if (format_of(buffer) == "O")
         fail(Code::ObjectArray, {argument});
-    if (!format.empty() && (format[0] == '>' || format[0] == '!'))
+    if (is_of_other_order(buffer))
         fail(Code::BigEndian, {argument, "tilefold"});
     fail(Code::UnsupportedDType, {argument, element_name(value)});
 }
@@ -51,27 +61,45 @@ nb::object as_bits_of_bfloat16(PyObject* value) {
 View view_of_filled_buffer(std::string_view name, PyObject* value, Pin& pin) {
     const Py_buffer& buffer = pin.buffer();
     View view;
-    if (!read_format(buffer.format ? buffer.format : "B",
-                     std::size_t(buffer.itemsize), view.dtype, pin.is_complex))
+    if (!read_format(format_of(buffer), std::size_t(buffer.itemsize),
+                     view.dtype, pin.is_complex))
         refuse_elements(name, value, buffer);
     view.data = buffer.buf ? buffer.buf : no_elements;
     view.shape.assign(buffer.shape, buffer.shape + buffer.ndim);
-    view.strides.assign(buffer.strides, buffer.strides + buffer.ndim);
+    // Arrays of ctypes have none, whatever is asked for.
+    if (buffer.strides)
+        view.strides.assign(buffer.strides, buffer.strides + buffer.ndim);
+    else
+        view.strides = dense_strides(view.shape, std::size_t(buffer.itemsize));
     return view;
 }
 
+/// A copy of an array of numbers in the other byte order: FITS and NetCDF
+/// have them.
+nb::object in_this_order(PyObject* value) {
+    const nb::object array = nb::steal(
+        PyObject_CallFunctionObjArgs(python_state().asarray, value, nullptr));
+    return array.attr("astype")(array.attr("dtype").attr("newbyteorder")("="));
+}
+
 View view_of_buffer(std::string_view name, PyObject* value, Pin& pin,
-                    bool writable) {
-    int flags = writable ? PyBUF_RECORDS : PyBUF_RECORDS_RO;
-    if (pin.take_buffer(value, flags))
-        return view_of_filled_buffer(name, value, pin);
+                    const ArrayRequest& wanted) {
+    int flags = wanted.writable ? PyBUF_RECORDS : PyBUF_RECORDS_RO;
+    if (pin.take_buffer(value, flags)) {
+        if (!is_of_other_order(pin.buffer()) || wanted.writable ||
+            wanted.is_read_again)
+            return view_of_filled_buffer(name, value, pin);
+        const nb::object native = in_this_order(value);
+        pin.give_back();
+        return view_of_buffer(name, native.ptr(), pin, wanted);
+    }
     forget_error();
     if (nb::object bits = as_bits_of_bfloat16(value)) {
-        View view = view_of_buffer(name, bits.ptr(), pin, writable);
+        View view = view_of_buffer(name, bits.ptr(), pin, wanted);
         view.dtype = DType::BF16;
         return view;
     }
-    if (writable && pin.take_buffer(value, PyBUF_RECORDS_RO))
+    if (wanted.writable && pin.take_buffer(value, PyBUF_RECORDS_RO))
         fail(Code::ReadOnlyOut);
     forget_error();
     fail(Code::UnsupportedDType, {std::string(name), element_name(value)});
@@ -94,7 +122,7 @@ View view_of_converted(std::string_view name, PyObject* value, Pin& pin) {
         fail(Code::UnsupportedDType,
              {argument, type_of(value) + " that is no array"});
     }
-    return view_of_buffer(name, array.ptr(), pin, false);
+    return view_of_buffer(name, array.ptr(), pin, {});
 }
 
 bool is_number(PyObject* value) {
@@ -140,10 +168,9 @@ View view_of_number(std::string_view name, PyObject* value, const auto& pin) {
 
 View view_by_kind(std::string_view name, PyObject* value, Pin& pin,
                   const ArrayKind& kind, const ArrayRequest& wanted) {
-    const bool writable = wanted.writable;
     switch (kind.access) {
     case Access::Buffer:
-        return view_of_buffer(name, value, pin, writable);
+        return view_of_buffer(name, value, pin, wanted);
     case Access::Masked:
         fail(Code::MaskedArray, {std::string(name)});
     case Access::Tracer:
@@ -159,7 +186,7 @@ View view_by_kind(std::string_view name, PyObject* value, Pin& pin,
     case Access::Convert:
         break;
     }
-    if (writable)
+    if (wanted.writable)
         fail(Code::OutNotArray, {type_of(value)});
     return view_of_converted(name, value, pin);
 }
@@ -182,7 +209,7 @@ View view_of(std::string_view name, PyObject* value, Pin& pin,
     if (!wanted.writable && is_number(value))
         return view_of_number(name, value, [&]() -> Pin& { return pin; });
     if (reinterpret_cast<PyObject*>(Py_TYPE(value)) == python_state().ndarray)
-        return view_of_buffer(name, value, pin, wanted.writable);
+        return view_of_buffer(name, value, pin, wanted);
     return view_by_kind(name, value, pin, array_kind(Py_TYPE(value)), wanted);
 }
 
@@ -268,7 +295,7 @@ void Arguments::add(std::string_view name, PyObject* value) {
     auto* type = Py_TYPE(value);
     if (reinterpret_cast<PyObject*>(type) == state.ndarray) {
         Pin& pin = next_pin();
-        argument.view = view_of_buffer(name, value, pin, false);
+        argument.view = view_of_buffer(name, value, pin, wanted_);
         if (pin.is_complex)
             add_imaginary();
         return;

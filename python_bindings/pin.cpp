@@ -4,8 +4,7 @@
 namespace tilefold::python {
 
 Pin::~Pin() {
-    if (buffer_.obj)
-        PyBuffer_Release(&buffer_);
+    give_back();
     if (tensor_ && tensor_->deleter)
         tensor_->deleter(tensor_);
     if (versioned_ && versioned_->deleter)
@@ -17,6 +16,11 @@ bool Pin::take_buffer(PyObject* value, int flags) {
         return true;
     buffer_.obj = nullptr;
     return false;
+}
+
+void Pin::give_back() {
+    if (buffer_.obj)
+        PyBuffer_Release(&buffer_); // which leaves none
 }
 
 } // namespace tilefold::python

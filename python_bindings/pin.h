@@ -24,6 +24,7 @@ public:
     /// Fills `buffer()`; false with a Python error set.
     bool take_buffer(PyObject* value, int flags);
     const Py_buffer& buffer() const { return buffer_; }
+    void give_back();
     void take_object(nb::object object) { object_ = std::move(object); }
     void take_tensor(DLManagedTensor* tensor) { tensor_ = tensor; }
     void take_tensor(DLManagedTensorVersioned* tensor) { versioned_ = tensor; }

@@ -48,16 +48,6 @@ double bytes_of(DType dtype, const Extents& shape) {
           "reduce over an axis, or take fewer points"});
 }
 
-Extents dense_strides(std::size_t bytes, const Extents& shape) {
-    Extents strides(shape.size());
-    std::int64_t step = std::int64_t(bytes);
-    for (std::size_t axis = shape.size(); axis-- > 0;) {
-        strides[axis] = step;
-        step *= std::max<std::int64_t>(shape[axis], 1);
-    }
-    return strides;
-}
-
 /// numpy.empty takes one number as well as a tuple; the number is cheaper.
 nb::object shape_object(const Extents& shape) {
     if (shape.size() == 1)
@@ -97,7 +87,7 @@ void Result::describe(const ArrayKind* kind, DType dtype, const Extents& shape,
     output_.dtype = dtype;
     output_.shape = shape;
     output_.strides =
-        dense_strides(size_of(dtype) * (is_complex ? 2 : 1), shape);
+        dense_strides(shape, size_of(dtype) * (is_complex ? 2 : 1));
 }
 
 void Result::make(const Bound& bound, std::size_t number, const ArrayKind* kind,

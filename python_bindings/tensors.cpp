@@ -74,14 +74,11 @@ View view_of_tensor(std::string_view name, PyObject* value,
                     ? static_cast<const char*>(tensor.data) + tensor.byte_offset
                     : reinterpret_cast<const char*>(no_elements);
     view.shape.assign(tensor.shape, tensor.shape + tensor.ndim);
-    view.strides.resize(std::size_t(tensor.ndim));
-    std::int64_t step = tensor.dtype.bits / 8;
-    std::int64_t dense = step;
-    for (std::int32_t axis = tensor.ndim; axis-- > 0;) {
-        view.strides[axis] =
-            tensor.strides ? tensor.strides[axis] * step : dense;
-        dense *= tensor.shape[axis];
-    }
+    const int step = tensor.dtype.bits / 8;
+    view.strides = dense_strides(view.shape, std::size_t(step));
+    if (tensor.strides)
+        for (std::int32_t axis = 0; axis < tensor.ndim; ++axis)
+            view.strides[axis] = tensor.strides[axis] * step;
     return view;
 }
 

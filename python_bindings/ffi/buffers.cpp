@@ -30,24 +30,14 @@ Element element_of(xla::ffi::DataType type) {
     internal_error("a buffer of an element type that no call has");
 }
 
-/// Returns the strides of C-contiguous elements of `step` bytes.
-Extents strides_of(const Extents& shape, std::int64_t step) {
-    Extents strides(shape.size());
-    for (std::size_t axis = shape.size(); axis-- > 0;) {
-        strides[axis] = step;
-        step *= shape[axis];
-    }
-    return strides;
-}
-
 } // namespace
 
 Parts::Parts(const xla::ffi::AnyBuffer& buffer)
     : data(static_cast<char*>(buffer.untyped_data())),
       element(element_of(buffer.element_type())),
       shape(buffer.dimensions().begin(), buffer.dimensions().end()) {
-    const auto bytes = std::int64_t(size_of(element.dtype));
-    strides = strides_of(shape, element.is_complex ? 2 * bytes : bytes);
+    const std::size_t bytes = size_of(element.dtype);
+    strides = dense_strides(shape, element.is_complex ? 2 * bytes : bytes);
 }
 
 void Arrays::add_input(std::string_view name, std::optional<Axes> declared,

@@ -16,6 +16,17 @@ std::string spelling_of(const Location& location) {
     return "cuda:" + std::to_string(location.number);
 }
 
+Extents dense_strides(const Extents& shape, std::size_t step) {
+    Extents strides(shape.size());
+    auto stride = std::int64_t(step);
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+        strides[axis] = stride;
+        if (axis > 0) // beyond, the product may exceed any integer
+            stride *= shape[axis];
+    }
+    return strides;
+}
+
 View View::of_number(double value) {
     View view;
     view.number = value;
@@ -26,13 +37,7 @@ View View::of(const void* data, DType dtype, Extents shape) {
     View view;
     view.data = data;
     view.dtype = dtype;
-    view.strides.resize(shape.size());
-    std::int64_t stride = std::int64_t(size_of(dtype));
-    for (std::size_t axis = shape.size(); axis-- > 0;) {
-        view.strides[axis] = stride;
-        if (axis > 0) // beyond, the product may exceed any integer
-            stride *= shape[axis];
-    }
+    view.strides = dense_strides(shape, size_of(dtype));
     view.shape = std::move(shape);
     return view;
 }

@@ -30,6 +30,9 @@ struct Location {
 };
 std::string spelling_of(const Location& location); ///< "the CPU", "cuda:0"
 
+/// The strides of C-contiguous elements of `step` bytes.
+Extents dense_strides(const Extents& shape, std::size_t step);
+
 /// Strides are in bytes and may be 0 or negative; `data` is element 0.
 /// A plain number is a view of no axes whose value is `number`.
 struct View {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import array
+import ctypes
+import multiprocessing
 
 import numpy as np
 import pytest
@@ -43,12 +45,22 @@ class OldLent(Lent):
         return self._values.__dlpack__(stream=stream)
 
 
+def shared(values):
+    """Memory that processes share: an array of ctypes, without strides."""
+    rows, columns = values.shape
+    lent = (ctypes.c_double * columns * rows)()
+    np.ctypeslib.as_array(lent)[:] = values
+    return lent
+
+
 READINGS = {
     "list": lambda a: a.tolist(),
     "tuple": lambda a: tuple(map(tuple, a.tolist())),
     "fortran": np.asfortranarray,
     "reversed": lambda a: a[::-1].copy()[::-1],
     "memoryview": memoryview,
+    "ctypes": shared,
+    "the other byte order": lambda a: a.astype(a.dtype.newbyteorder()),
     "__array__": Wrapped,
     "dlpack": Lent,
     "old dlpack": OldLent,
@@ -78,6 +90,18 @@ def test_an_array_of_the_array_module_is_read():
     values = array.array("f", [1, 2, 3])
     out = tilefold.reduce("sum_j a_j", a=values)
     assert (out, out.dtype) == (6, np.float32)
+
+
+def test_an_array_that_processes_share_is_read():
+    values = multiprocessing.RawArray("d", [1, 2, 3])
+    assert tilefold.reduce("sum_j a_j", a=values) == 6
+
+
+def test_what_is_bound_is_no_copy_of_the_other_byte_order(points):
+    f = tilefold.compile("sum_j a_j")
+    with pytest.raises(tilefold.DTypeError, match="other byte order"):
+        f.bind(a=np.zeros(5, ">f8"))
+    assert f(a=np.arange(5.0).astype(">c16")) == 10
 
 
 DTYPES = [

@@ -9,6 +9,6 @@
 
 namespace tilefold {
 
-inline constexpr std::string_view language_version = "1.0";
+inline constexpr std::string_view language_version = "1.1";
 
 } // namespace tilefold

@@ -19,12 +19,8 @@ constexpr int quoted_columns = 60; // of a part of the formula in a message
 
 bool opens(TokenKind kind) {
     return kind == TokenKind::LeftParen || kind == TokenKind::LeftBracket ||
-           kind == TokenKind::LeftAngle;
-}
-
-bool closes(TokenKind kind) {
-    return kind == TokenKind::RightParen || kind == TokenKind::RightBracket ||
-           kind == TokenKind::RightAngle;
+           kind == TokenKind::LeftAngle || kind == TokenKind::LeftFloor ||
+           kind == TokenKind::LeftCeiling;
 }
 
 /// Whether the operator binds more loosely than a product, which needs

@@ -102,6 +102,12 @@ NodeId Parser::parse_call(const Token& token) {
         arity = vocabulary_.function(name);
     take();
     auto arguments = parse_arguments(TokenKind::RightParen);
+    while (arity.chains && int(arguments.size()) > arity.most) {
+        const NodeId first =
+            tree_.apply(name, {arguments[0], arguments[1]}, span_from(begin));
+        arguments.erase(arguments.begin());
+        arguments[0] = mark_grouped(first);
+    }
     check_arity(text_of(token), arity, arguments.size(), span_from(begin));
     const NodeId call =
         mark_grouped(tree_.apply(name, std::move(arguments), span_from(begin)));

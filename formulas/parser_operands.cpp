@@ -105,6 +105,8 @@ NodeId Parser::parse_atom() {
         return parse_list();
     if (next_is(TokenKind::LeftAngle))
         return parse_inner_product();
+    if (next_is(TokenKind::LeftFloor) || next_is(TokenKind::LeftCeiling))
+        return parse_rounded();
     // mod is an operator, and the name of a function.
     if (next_is(TokenKind::Mod) && peek(1).kind == TokenKind::LeftParen)
         return parse_name();
@@ -128,6 +130,18 @@ NodeId Parser::parse_inner_product() {
     if (operands.size() != 2)
         fail(Code::AngleBracket, place(span_from(opening)));
     return mark_grouped(tree_.apply("⟨⟩", operands, span_from(opening)));
+}
+
+/// Parses `⌊x⌋` and `⌈x⌉`.
+NodeId Parser::parse_rounded() {
+    const std::size_t opening = at_;
+    const Scope scope(*this);
+    const bool is_floor = take().kind == TokenKind::LeftFloor;
+    const NodeId inside = parse_expression();
+    expect_closing(opening,
+                   is_floor ? TokenKind::RightFloor : TokenKind::RightCeiling);
+    return mark_grouped(
+        tree_.apply(is_floor ? "floor" : "ceil", {inside}, span_from(opening)));
 }
 
 NodeId Parser::parse_bars() {
@@ -230,8 +244,7 @@ void Parser::expect_closing(std::size_t opening, TokenKind closing) {
         take();
         return;
     }
-    if (next_is(TokenKind::RightParen) || next_is(TokenKind::RightBracket) ||
-        next_is(TokenKind::RightAngle))
+    if (closes(peek().kind))
         fail(Code::MismatchedClosing, place(peek().span),
              {"'" + text_of(peek()) + "'", opened, wanted});
     unexpected(at_);
@@ -252,8 +265,7 @@ void Parser::unexpected(std::size_t at) const {
         code = Code::CommaInParentheses;
     else if (kind == TokenKind::If || kind == TokenKind::Else)
         code = Code::PythonConditional;
-    else if (kind == TokenKind::RightParen || kind == TokenKind::RightBracket ||
-             kind == TokenKind::RightAngle)
+    else if (closes(kind))
         code = Code::StrayClosing;
     fail(code, place(token.span), {"'" + text + "'"});
 }

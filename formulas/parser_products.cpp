@@ -131,6 +131,7 @@ bool Parser::starts_operand(std::size_t at) const {
     const TokenKind kind = tokens_[std::min(at, tokens_.size() - 1)].kind;
     return kind == TokenKind::Number || kind == TokenKind::Name ||
            kind == TokenKind::LeftParen || kind == TokenKind::LeftAngle ||
+           kind == TokenKind::LeftFloor || kind == TokenKind::LeftCeiling ||
            kind == TokenKind::Root;
 }
 

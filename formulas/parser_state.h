@@ -158,6 +158,7 @@ private:
     NodeId parse_group();
     NodeId parse_bars();
     NodeId parse_inner_product();
+    NodeId parse_rounded();
     NodeId parse_list();
     /// So many arguments, `values`, are expressions; the rest name
     /// definitions.

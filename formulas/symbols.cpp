@@ -113,6 +113,12 @@ std::string_view spelling(TokenKind kind) {
     return index < std::size(operators) ? operators[index].spelling : "";
 }
 
+bool closes(TokenKind kind) {
+    return kind == TokenKind::RightParen || kind == TokenKind::RightBracket ||
+           kind == TokenKind::RightAngle || kind == TokenKind::RightFloor ||
+           kind == TokenKind::RightCeiling;
+}
+
 Level level(TokenKind kind) {
     const auto index = static_cast<std::size_t>(kind);
     return index < std::size(operators) ? operators[index].level : Level::None;

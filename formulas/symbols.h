@@ -11,6 +11,8 @@ namespace tilefold {
 /// The spelling of an operator or of punctuation; empty for other kinds.
 std::string_view spelling(TokenKind kind);
 Level level(TokenKind kind);
+/// Whether the token ends what a bracket begins.
+bool closes(TokenKind kind);
 
 struct Spelling {
     std::string_view text;

@@ -19,6 +19,8 @@ struct Vocabulary {
         /// Whether the function is a named formula: what a formula defines or
         /// is given under that name wins over it.
         bool weak = false;
+        /// More operands than `most` are taken two at a time: `max(a, b, c)`.
+        bool chains = false;
         /// So many arguments of a reduction that takes functions (fold_j) are
         /// values; the rest name definitions.
         int values = std::numeric_limits<int>::max();

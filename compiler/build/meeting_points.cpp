@@ -39,6 +39,7 @@ bool may_be_infinite(const Node& node, const Changed& has_changed) {
     case Op::Log10:
     case Op::Log1p:
     case Op::Rsqrt:
+    case Op::Gamma:
     case Op::Lgamma:
     case Op::Polygamma:
     case Op::BesselY:

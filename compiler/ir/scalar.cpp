@@ -135,6 +135,13 @@ double evaluate(Op op, const double* x) {
     case Op::LogAddExp: return log_add_exp(x[0], x[1]);
     case Op::Silu: return x[0] < -1000 ? 0 : x[0] * sigmoid(x[0]);
     case Op::Gelu: return x[0] < -100 ? 0 : x[0] * normal_below(x[0]);
+    case Op::Asinh: return std::asinh(x[0]);
+    case Op::Acosh: return std::acosh(x[0]);
+    case Op::Atanh: return std::atanh(x[0]);
+    case Op::Hypot: return std::hypot(x[0], x[1]);
+    case Op::Cbrt: return std::cbrt(x[0]);
+    case Op::ErfInv: return special::inverse_error(x[0]);
+    case Op::Gamma: return std::tgamma(x[0]);
     case Op::Lgamma: return log_gamma(x[0]);
     case Op::Polygamma: return special::polygamma(x[0], x[1]);
     case Op::BesselJ: return special::bessel_j(x[0], x[1]);

@@ -16,6 +16,7 @@
 
 #include <boost/math/special_functions/bessel.hpp>
 #include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/trigamma.hpp>
 
 #include <cmath>
@@ -268,6 +269,12 @@ double polygamma(double n, double x) noexcept {
         return n == 0 ? infinity : 0;
     return x > 0 ? positive_polygamma(int(n), x)
                  : negative_polygamma(int(n), x);
+}
+
+double inverse_error(double x) noexcept {
+    if (!(std::fabs(x) < 1))
+        return std::fabs(x) == 1 ? x * infinity : nan;
+    return boost::math::erf_inv(x, Quiet());
 }
 
 double bessel_j(double n, double x) noexcept {

@@ -11,6 +11,8 @@ namespace tilefold::special {
 /// Returns derivative n + 1 of log |Γ(x)|, n >= 0; digamma for n = 0. It is
 /// NaN where n is not whole, and at the poles, x = 0, -1, …
 double polygamma(double n, double x) noexcept;
+/// Returns y of erf(y) = x: infinite at ±1, NaN beyond.
+double inverse_error(double x) noexcept;
 /// Returns a - b floor(a / b), exact: with the sign of b, as Python's %.
 double floor_remainder(double a, double b) noexcept;
 /// These are the Bessel functions of real order n: J and I (of x < 0 where n

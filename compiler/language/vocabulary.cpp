@@ -101,6 +101,8 @@ Vocabulary::Arity function_arity(std::string_view name) {
             widen(arity, row.least);
             widen(arity, row.most);
         }
+    arity.chains = name == row_of(ir::Op::Minimum).spelling ||
+                   name == row_of(ir::Op::Maximum).spelling;
     const NamedFormula* named = find_named(name);
     if (named && !named->is_reduction) {
         widen(arity, int(parameters_of(*named).size()));

@@ -113,36 +113,6 @@ def _but_for_nan(name: str) -> Callable[..., Value]:
     )
 
 
-_ARCTANH = "(log1p({0}) - log1p(-{0}))/2"
-# From here on 1 is lost beside a square, which would overflow further on.
-_LARGE = "1e8"
-
-
-def _arcsinh(a: Value) -> Value:
-    """log(|a| + √(a² + 1)) with a's sign.
-
-    Near 0 by the inverse of tanh, which is exact there and has a derivative
-    at 0.
-    """
-    m = f"min(abs({{0}}), {_LARGE})"
-    c = "max(min({0}, 1), -1)"  # what is not chosen must be finite, too
-    near = _ARCTANH.format(f"{c}/sqrt(1 + {c}*{c})")
-    middle = f"log({m} + sqrt(1 + {m}*{m}))"
-    far = f"log(max(abs({{0}}), {_LARGE})) + log(2)"
-    beyond = f"sign({{0}})*where(abs({{0}}) > {_LARGE}, {far}, {middle})"
-    form = f"where(abs({{0}}) < 0.5, {near}, {beyond})"
-    return a.made(form, [a], a.rank)
-
-
-def _arccosh(a: Value) -> Value:
-    """log(a + √(a² - 1)), exact near 1; NaN below."""
-    t = f"(min({{0}}, {_LARGE}) - 1)"
-    near = f"log1p({t} + sqrt({t}*({t} + 2)))"
-    far = f"log(max({{0}}, {_LARGE})) + log(2)"
-    form = f"where({{0}} < 1, nan, where({{0}} > {_LARGE}, {far}, {near}))"
-    return a.made(form, [a], a.rank)
-
-
 def _method(name: str) -> Callable[..., Value]:
     return lambda a, *args, **kwargs: getattr(a, name)(*args, **kwargs)
 
@@ -170,7 +140,8 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
             "acos", "atan", "atan2", "sinh", "cosh", "tanh", "erf", "sigmoid",
             "relu", "softplus", "cross", "abs", "real", "imag", "angle",
             "conj", "log2", "log10", "erfc", "lgamma", "digamma", "sinc",
-            "silu", "gelu", "logaddexp",
+            "silu", "gelu", "logaddexp", "asinh", "acosh", "atanh", "hypot",
+            "cbrt", "erfinv", "gamma",
         )
     },
     **{
@@ -178,7 +149,8 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
         for there, here in {
             "absolute": "abs", "fabs": "abs", "rint": "round",
             "arcsin": "asin", "arccos": "acos", "arctan": "atan",
-            "arctan2": "atan2", "minimum": "min", "maximum": "max",
+            "arctan2": "atan2", "arcsinh": "asinh", "arccosh": "acosh",
+            "arctanh": "atanh", "minimum": "min", "maximum": "max",
             "remainder": "mod", "mod": "mod",
             "expit": "sigmoid", "conjugate": "conj", "trunc": "trunc",
             "fix": "trunc", "gammaln": "lgamma", "psi": "digamma",
@@ -213,12 +185,6 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "positive": _template("{0}"),
     "square": _template("({0}*{0})"),
     "reciprocal": _template("inv({0})"),
-    "arcsinh": _arcsinh,
-    "asinh": _arcsinh,
-    "arccosh": _arccosh,
-    "acosh": _arccosh,
-    "arctanh": _template(_ARCTANH),
-    "atanh": _template(_ARCTANH),
     "deg2rad": _template("({0}*(pi/180))"),
     "radians": _template("({0}*(pi/180))"),
     "rad2deg": _template("({0}*(180/pi))"),

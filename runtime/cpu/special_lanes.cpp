@@ -84,6 +84,7 @@ IN_DOUBLE(pow, "_u10", 2)
 IN_DOUBLE(sinh, "_u10", 1)
 IN_DOUBLE(cosh, "_u10", 1)
 IN_DOUBLE(lgamma, "_u10", 1)
+IN_DOUBLE(tgamma, "_u10", 1)
 IN_DOUBLE(erfc, "_u15", 1)
 
 } // extern "C"

@@ -91,7 +91,7 @@ TEST(Vocabulary, EveryFunctionHasAMeaning) {
     for (const std::string& name : vocabulary().names()) {
         if (find_derivative(name))
             continue; // of a scalar: see the next test
-        const auto [least, most, is_named, values] = arity(name);
+        const auto [least, most, is_named, chains, values] = arity(name);
         if (is_named)
             continue; // of two points: see test_named_formulas.cpp
         for (int count = std::max(least, 1); count <= most; ++count) {

@@ -12,13 +12,15 @@ using Table = std::map<std::string, Vocabulary::Arity, std::less<>>;
 
 constexpr int any_number = std::numeric_limits<int>::max();
 
+constexpr Vocabulary::Arity chain = {.least = 1, .most = 2, .chains = true};
+
 const Table functions = {
     {"abs", {1, 1}},       {"acos", {1, 1}},       {"asin", {1, 1}},
     {"atan2", {2, 2}},     {"clamp", {3, 3}},      {"concat", {1, any_number}},
     {"cos", {1, 1}},       {"cross", {2, 2}},      {"dot", {2, 2}},
     {"erf", {1, 1}},       {"exp", {1, 1}},        {"floor", {1, 1}},
-    {"lgamma", {1, 1}},    {"log", {1, 1}},        {"max", {1, 2}},
-    {"min", {1, 2}},       {"mod", {2, 2}},        {"norm", {1, 1}},
+    {"lgamma", {1, 1}},    {"log", {1, 1}},        {"max", chain},
+    {"min", chain},        {"mod", {2, 2}},        {"norm", {1, 1}},
     {"relu", {1, 1}},      {"round", {1, 2}},      {"rsqrt", {1, 1}},
     {"sign", {1, 1}},      {"sin", {1, 1}},        {"sqdist", {2, 2}},
     {"sqnorm", {1, 1}},    {"sqrt", {1, 1}},       {"sum", {1, 1}},
@@ -29,6 +31,7 @@ const Table functions = {
     {"gather", {2, 3}},    {"outer", {2, 2}},      {"onehot", {2, 2}},
     {"tensordot", {6, 7}}, {"sigmoid", {1, 1}},    {"cosine", {3, 3, true}},
     {"atan", {1, 1}},      {"xlogx", {1, 1}},      {"sinxdivx", {1, 1}},
+    {"ceil", {1, 1}},
 };
 
 const Table reductions = {

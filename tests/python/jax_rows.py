@@ -31,6 +31,8 @@ VALUES: dict[str, Callable[..., Any]] = {
     "positive": lambda *n: uniform(*n) + 0.2,
     "nonzero": lambda *n: uniform(*n) + 0.5,
     "unit": lambda *n: 1.6 * uniform(*n) - 0.8,
+    "beyond": lambda *n: uniform(*n) + 1.1,
+    "few": lambda *n: uniform(*n) + 0.2,
     "tangible": lambda *n: 2 * uniform(*n) - 1,
 }
 WRITTEN = {"order": "2", "degree": "1.5"}

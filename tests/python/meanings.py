@@ -8,7 +8,8 @@ A `Meaning` says what operands a row takes and what it gives. Operands:
     positive   above 0.1                     nonzero   0.1 or more from 0
     unit       inside (-1, 1)                truth     a truth value
     order      a whole number, written out   tangible  inside (-1.2, 1.2)
-    degree     any number, written out
+    degree     any number, written out       beyond    above 1.1
+    few        0.1 to 6
     vector, vector3, matrix                  scalar    any, of rank 0
     scalar nonzero …                         the same, of rank 0
 
@@ -198,6 +199,13 @@ OPERATIONS = {
     "LogAddExp": of("any, any", np.logaddexp, step=4),
     "Silu": of("any", lambda x: x * special.expit(x)),
     "Gelu": of("small", lambda x: x * special.ndtr(x)),
+    "Asinh": of("any", np.arcsinh),
+    "Acosh": of("beyond", np.arccosh, step=4),
+    "Atanh": of("unit", np.arctanh),
+    "Hypot": of("any, nonzero", np.hypot),
+    "Cbrt": of("nonzero", np.cbrt),
+    "ErfInv": of("unit", special.erfinv),
+    "Gamma": of("few", special.gamma, step=4),
     "Lgamma": of("positive", special.gammaln, step=4),
     "Polygamma": of("order, positive", special.polygamma, step=4),
     "BesselJ": of("degree, positive", special.jv, step=4),
@@ -239,6 +247,9 @@ SUGAR = {
         "scalar, vector, vector", lambda s, x, y: s * squared_distance(x, y)
     ),
     "symsqnorm": whole("square, vector", lambda a, x: dot(x, product(a, x))),
+    "isnan": steps("any", np.isnan),
+    "isinf": steps("any", np.isinf),
+    "isfinite": steps("any", np.isfinite),
     "digamma": of("positive", special.digamma, step=4),
     "j0": of("any", special.j0, step=4),
     "j1": of("any", special.j1, step=4),

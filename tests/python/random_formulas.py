@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import random
 
 INFIX = {"mod", "and", "or"}
+COMPARED = {">", ">=", "isnan", "isinf", "isfinite"}
 VECTORS = {"Cross", "MatVec", "VecMat", "Outer", "normalize"}
 
 
@@ -144,6 +145,15 @@ class Generator(Leaves):
         term = self.bounded(term, 30)
         if wanted == "positive":
             return self.positive(term)
+        if wanted == "beyond":
+            return self.plus(self.positive(term), 1)
+        if wanted == "few":
+            inside = term.least() > 0.1 and term.largest() < 6
+            return (
+                term
+                if inside
+                else self.plus(self.wrapped(term, "Sin"), self.choose([1.25, 2]))
+            )
         if wanted == "nonzero":
             far = np.abs(term.numbers.value).min(initial=1) >= 0.1
             return term if far else self.positive(term)
@@ -239,7 +249,7 @@ class Generator(Leaves):
         numbers = self.evaluate(table, name, meaning, operands)
         row = self.operations[name] if table == "operations" else {}
         kind = "truth" if numbers.value.dtype == bool else "real"
-        if row.get("result") in ("Compare", "Logic") or name in (">", ">="):
+        if row.get("result") in ("Compare", "Logic") or name in COMPARED:
             kind = "truth"
         if self.stays_whole(row, operands):
             kind = "integer"

@@ -101,6 +101,8 @@ ERRORS = {
     "erfc": by_mpmath(mpmath.erfc),
     "lgamma": by_mpmath(mpmath.loggamma),
     "digamma": by_mpmath(mpmath.digamma),
+    "erfinv": by_mpmath(mpmath.erfinv),
+    "gamma": by_mpmath(mpmath.gamma),
 }
 GAMMA = [(1e-22, 3.0), (0.5, 2.5), (2.0, 9.0), (7.0, 1e300)]
 LOGARITHM = [(1e-300, 1e300), (0.5, 2.0), (1e-3, 10.0)]
@@ -120,6 +122,12 @@ DOUBLES = {
     "erfc": (ERRORS["erfc"], 2.0, [(-6.0, 26.0), (-0.1, 0.1), (-1.0, 2.0)]),
     "lgamma": (ERRORS["lgamma"], 2.2, GAMMA),
     "digamma": (ERRORS["digamma"], 2.6, [*GAMMA, (1.46, 1.463)]),
+    "gamma": (ERRORS["gamma"], 4.5, [(1e-22, 3.0), (0.5, 2.5), (2.0, 170.0)]),
+    "erfinv": (ERRORS["erfinv"], 2.5, [(-1.0, 1.0), (1e-300, 0.5), (0.99, 1)]),
+    "asinh": (np.arcsinh, 2.0, [(-1e300, 1e300), (-1.0, 1.0), (-20.0, 20.0)]),
+    "acosh": (np.arccosh, 3.0, [(1.0, 1e300), (1.0, 2.0), (1.0, 1.001)]),
+    "atanh": (np.arctanh, 2.4, [(-1.0, 1.0), (-0.1, 0.1), (0.99, 1.0)]),
+    "cbrt": (np.cbrt, 1.5, [(-1e300, 1e300), (-1.0, 1.0), (-20.0, 20.0)]),
     "sin": (np.sin, 0.9, [(-1e6, 1e6), (-10.0, 10.0), (-1e9, 1e9)]),
     "cos": (np.cos, 0.9, [(-1e6, 1e6), (-10.0, 10.0), (-1e9, 1e9)]),
     "tan": (np.tan, 0.9, [(-1e6, 1e6), (-10.0, 10.0), (-1e9, 1e9)]),

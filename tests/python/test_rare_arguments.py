@@ -28,6 +28,7 @@ FUNCTIONS = {
     "cos": Rare("cos(u)", np.cos, (-9, 9), (-3e13, 1e30)),
     "tan": Rare("tan(u)", np.tan, (-1.2, 1.2), (4e5, -1e30)),
     "mod": Rare("u mod 0.75", lambda u: u % 0.75, (-9, 9), (1e9, -3.1e19)),
+    "gamma": Rare("gamma(u)", special.gamma, (0.5, 9), (-1.5, -7.25)),
     "lgamma": Rare("lgamma(u)", special.gammaln, (0.5, 9), (-1.5, -7.25)),
     "digamma": Rare("digamma(u)", special.digamma, (0.5, 9), (-1.5, -7.25)),
     "Bessel J1": Rare("besselj(1, u)", special.j1, (-9, 9), (3e6, -4e6)),

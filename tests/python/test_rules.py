@@ -67,6 +67,13 @@ OPERATIONS: dict[str, list[str]] = {
     "logaddexp": ["logaddexp(a_i, c_j)", "logaddexp(u_i, a_i)·v_j"],
     "silu": ["silu(a_i*c_j)"],
     "gelu": ["gelu(a_i*c_j)"],
+    "asinh": ["asinh(3*a_i*c_j)"],
+    "acosh": ["acosh(1 + a_i²*c_j²)", "acosh(2 + a_i*c_j)"],
+    "atanh": ["atanh(a_i*c_j)"],
+    "hypot": ["hypot(a_i, c_j)", "hypot(u_i, a_i)·v_j"],
+    "cbrt": ["cbrt(a_i + c_j)"],
+    "erfinv": ["erfinv(a_i*c_j)"],
+    "gamma": ["gamma(a_i + c_j)"],
     "lgamma": ["lgamma(a_i*c_j)"],
     "polygamma": ["polygamma(1, a_i + c_j)", "digamma(a_i + c_j)"],
     "besselj": [

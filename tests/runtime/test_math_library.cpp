@@ -41,7 +41,7 @@ double reference(std::string_view stem, double x, double y) {
         {"sinh", std::sinh},     {"cosh", std::cosh},   {"tanh", std::tanh},
         {"log1p", std::log1p},   {"expm1", std::expm1}, {"erf", std::erf},
         {"log2", std::log2},     {"log10", std::log10}, {"erfc", std::erfc},
-        {"lgamma", std::lgamma},
+        {"lgamma", std::lgamma}, {"tgamma", std::tgamma},
     };
     using Special = double (*)(double, double);
     constexpr std::pair<std::string_view, Special> binary[] = {

@@ -243,6 +243,8 @@ public:
             return call(External::Erfc);
         case Op::Pow:
             return call(External::Pow);
+        case Op::Gamma:
+            return call(External::Gamma);
         case Op::Lgamma:
             return call(External::Lgamma);
         case Op::Polygamma:

@@ -236,6 +236,7 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Erf:
     case Op::Erfc:
     case Op::Pow:
+    case Op::Gamma:
     case Op::Lgamma:
     case Op::Polygamma:
     case Op::BesselJ:

@@ -26,8 +26,9 @@ bool ends_operand(TokenKind kind) {
 }
 
 /// Writes the norm of an order p: a power of the sum of powers.
+/// A power may follow what is written in its place.
 std::string power_sum(const std::string& inside, const std::string& p) {
-    return "sum([pow(abs(" + inside + "), " + p + ")])^(1/" + p + ")";
+    return "(sum([pow(abs(" + inside + "), " + p + ")])^(1/" + p + "))";
 }
 
 bool is_word(const Token& token, std::string_view name) {

@@ -97,7 +97,7 @@ DerivedGraph GraphBuild::derive(const Derivation& derivation,
         return steps_before < derivation.size() ? Order::Inner : Order::Last;
     };
     Scope scope{.formula = formula_, .order = order_of(0)};
-    const ValueId value = evaluate(scope, formula_.root);
+    const ValueId value = on_all_axes(evaluate(scope, formula_.root));
     check_reductions(builder_.graph(), value);
     if (is_complex(value) && builder_.type(value).axes == Axes::IJ)
         refuse(Code::NoReduction, formula_[formula_.root].span, {"N×M"});
@@ -425,6 +425,52 @@ ValueId GraphBuild::derivative(Scope& scope, const ast::Node& node,
     }
     }
     internal_error("a derivative without a case");
+}
+
+ValueId GraphBuild::same_along_axes(ValueId derivative, ValueId f, ValueId x) {
+    const ValueId roots[] = {bits_of(f), bits_of(x)};
+    const Axes missing =
+        without(builder_.type(roots[0]).axes | builder_.type(roots[1]).axes,
+                builder_.type(derivative).axes);
+    if (missing == Axes::None)
+        return derivative;
+    const ValueId own =
+        builder_.apply(Op::Mul, {derivative, builder_.constant(1)});
+    const std::vector<bool> read = ir::reached(builder_.graph(), roots);
+    for (ValueId id = 0; id < read.size(); ++id)
+        if (read[id] && builder_[id].op == Op::Argument &&
+            (builder_.type(id).axes & missing) != Axes::None)
+            same_along_[own].push_back(id);
+    return own;
+}
+
+ValueId GraphBuild::on_all_axes(ValueId value) {
+    if (same_along_.empty() || is_unsigned(value))
+        return value;
+    if (is_complex(value))
+        return complex(on_all_axes(real_part(value)),
+                       on_all_axes(imaginary_part(value)),
+                       builder_[value].span);
+    const std::vector<bool> read =
+        ir::reached(builder_.graph(), std::span(&value, 1),
+                    [&](ValueId id) { return builder_[id].op == Op::Reduce; });
+    for (const auto& [same, arguments] : same_along_) {
+        if (same >= read.size() || !read[same])
+            continue;
+        for (ValueId on_axis : arguments) {
+            if (without(builder_.type(on_axis).axes,
+                        builder_.type(value).axes) == Axes::None)
+                continue;
+            if (builder_.type(on_axis).rank > 0)
+                on_axis = builder_.slice(on_axis, 0, 1, true);
+            // No number is less than itself, nor is NaN.
+            const ValueId none = builder_.apply(Op::Less, {on_axis, on_axis});
+            const bool is_truth =
+                kind_of(builder_.type(value).dtype) == DTypeKind::Truth;
+            value = builder_.apply(is_truth ? Op::Or : Op::Add, {value, none});
+        }
+    }
+    return value;
 }
 
 ValueId GraphBuild::jacobian(ValueId f, ValueId x, Span span, Order order) {

@@ -221,7 +221,7 @@ void GraphBuild::check_missing_y() const {
 ir::Graph GraphBuild::run() {
     read_arguments();
     Scope scope{.formula = formula_};
-    const ValueId value = evaluate(scope, formula_.root);
+    const ValueId value = on_all_axes(evaluate(scope, formula_.root));
     const ValueId result = bits_of(value);
     if (is_complex(result))
         refuse(Code::ComplexResult, formula_[formula_.root].span, {});

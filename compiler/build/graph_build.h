@@ -214,6 +214,13 @@ private:
     const ArgumentType* find_seed(const std::string& name) const;
     ir::ValueId derivative(Scope& scope, const ast::Node& node,
                            DerivativeFunction function);
+    /// Notes the axes of f and of x that their derivative lacks: it is the same
+    /// along them, and still of each point.
+    ir::ValueId same_along_axes(ir::ValueId derivative, ir::ValueId f,
+                                ir::ValueId x);
+    /// Returns what is reduced, or the result, on the axes that were noted of
+    /// its parts.
+    ir::ValueId on_all_axes(ir::ValueId value);
     ir::ValueId divergence(ir::ValueId v, ir::ValueId x, Span span,
                            Order order);
     ir::ValueId gradient_at(ir::ValueId f, ir::ValueId x, ir::ValueId cotangent,
@@ -348,6 +355,8 @@ private:
     std::map<ir::ValueId, Masked> masks_;
     /// For each result of guarded_sum(), the plain sum in it.
     std::map<ir::ValueId, ir::ValueId> guarded_;
+    /// Of derivatives that lack axes, arguments on these.
+    std::map<ir::ValueId, std::vector<ir::ValueId>> same_along_;
     /// For each value, a Reduce that it depends on, or no_value.
     std::vector<ir::ValueId> reduced_;
     std::size_t steps_ = 0;

@@ -127,7 +127,9 @@ ValueId GraphBuild::apply(Scope& scope, const ast::Node& node) {
     if (name == "⟨⟩")
         return inner_product(operands[0], operands[1], span);
     if (const auto function = find_derivative(name))
-        return derivative(scope, node, *function);
+        return same_along_axes(derivative(scope, node, *function),
+                               scope.values.at(node.children[0]),
+                               scope.values.at(node.children[1]));
     if (const ComplexFunctionRow* row = find_complex_function(name))
         return complex_function(*row, as_real(operands[0]), span);
     if (const auto shape_function = find_shape_function(name)) {

@@ -38,6 +38,10 @@ bool sums_may_wrap(const ir::Builder& builder, ValueId id, int depth = 0) {
 } // namespace
 
 ValueId GraphBuild::reduce(Scope& scope, const ast::Node& node) {
+    for (const ast::NodeId child : node.children)
+        if (const auto found = scope.values.find(child);
+            found != scope.values.end())
+            found->second = on_all_axes(found->second);
     if (const ReductionSugar* sugar = find_reduction_sugar(node.name))
         return reduction_sugar(scope, node, *sugar);
     const auto reduction = find_reduction(node.name);

@@ -138,6 +138,26 @@ def test_grad_in_a_formula(pairs):
     close(found, -((k * B)[..., None] * d).sum(1))
 
 
+CONSTANT = {
+    "sum_j grad(x_i·y_j, x_i)": np.tile(Y.sum(0), (len(X), 1)),
+    "sum_j grad(|y_j|², x_i)*b_j": np.zeros_like(X),
+    "sum_j laplacian(x_i·y_j, x_i)": np.zeros(len(X)),
+    "sum_j laplacian(|x_i|² + |y_j|, x_i)": np.full(len(X), 6.0 * len(Y)),
+    "sum_j divergence(x_i, x_i)*b_j": np.full(len(X), 3 * B.sum()),
+    "sum_j jvp(x_i·y_j, x_i, y_j)": np.full(len(X), (Y**2).sum()),
+    "sum_i grad(x_i·y_j, y_j)": np.tile(X.sum(0), (len(Y), 1)),
+    "sum_i (sum_j grad(x_i·y_j, x_i))*c_i": C.sum() * Y.sum(0),
+}
+
+
+@pytest.mark.parametrize("text", CONSTANT)
+def test_a_derivative_is_of_each_point_where_it_is_the_same(text):
+    arrays = {"x": X, "y": Y, "b": B, "c": C}
+    used = {name for name, _ in tilefold.compile(text).names}
+    found = tilefold.reduce(text, {name: arrays[name] for name in used})
+    close(found, CONSTANT[text])
+
+
 def test_laplacian_in_a_formula(pairs):
     d, k = pairs
     found = tilefold.reduce(f"sum_j laplacian({KERNEL}, x_i)", x=X, y=Y)

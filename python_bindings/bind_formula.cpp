@@ -322,8 +322,10 @@ std::string applied_text(const FormulaHandle& handle,
 
 std::string selected_text(const FormulaHandle& handle, int axis,
                           const Renamed& renamed, const std::string& list,
-                          const std::string& start, const std::string& step) {
-    return select(handle.formula, Axes(axis), renamed, {list, start, step});
+                          const std::string& start, const std::string& step,
+                          const std::string& base, int digits) {
+    return select(handle.formula, Axes(axis), renamed,
+                  {list, start, step, base, digits});
 }
 
 bool formula_reads_index(const FormulaHandle& handle, int axis) {
@@ -495,7 +497,8 @@ void bind_pair_term(nb::class_<FormulaHandle>& formula) {
              nb::sig("def _substitute(self, terms: typing.Sequence[tuple[str, "
                      "Formula, dict[str, str]]]) -> str"))
         .def("_select", &selected_text, nb::arg("axis"), nb::arg("renamed"),
-             nb::arg("list"), nb::arg("start"), nb::arg("step"))
+             nb::arg("list"), nb::arg("start"), nb::arg("step"),
+             nb::arg("base") = "", nb::arg("digits") = 1)
         .def("_reads_index", &formula_reads_index, nb::arg("axis"))
         .def("_applied", &applied_text, nb::arg("function"))
         .def("_transpose", &transposed_text)

@@ -41,6 +41,7 @@ __all__ = [
 
 I, J = 1, 2  # noqa: E741 - the bits of an axis
 CPU = 1  # as DLPack numbers devices
+BASE = 1 << 15  # of the digits that int16 holds
 
 
 def selected(
@@ -66,12 +67,15 @@ def selected(
         if axes == I + J:
             kept = renamed[known] = _new(formula, known, chosen)
         chosen[kept] = changed(value, lambda array: _taken(array, index))
-    numbers = {"list": "", "start": "", "step": ""}
+    numbers = {"list": "", "start": "", "step": "", "base": ""}
+    digits = 1
     if formula._reads_index(axis):
         for name, value in _index_numbers(index, arguments).items():
             numbers[name] = _new(formula, name, chosen)
             chosen[numbers[name]] = value
-    return formula._select(axis, renamed, **numbers), chosen
+            if name == "list" and value.ndim > 1:
+                digits = value.shape[1]
+    return formula._select(axis, renamed, **numbers, digits=digits), chosen
 
 
 def _new(formula: _core.Formula, wish: str, taken: dict[str, Any]) -> str:
@@ -87,7 +91,22 @@ def _index_numbers(index: Any, arguments: dict[str, Any]) -> dict[str, Any]:
     """What the index symbol of the axis is computed from."""
     if isinstance(index, slice):
         return {"start": index.start, "step": index.step}
-    return {"list": _beside(arguments, index)}
+    digits = _digits(np.asarray(index))
+    found = {"list": _beside(arguments, digits)}
+    return found | ({"base": BASE} if digits.ndim > 1 else {})
+
+
+def _digits(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Numbers of points as int16, which leaves the dtype of a result as it is:
+    of shape (N,), or the digits of larger ones (N, digits).
+    """
+    count = 1
+    while numbers.max(initial=0) >= BASE**count:
+        count += 1
+    if count == 1:
+        return numbers.astype(np.int16)
+    digits = [numbers // BASE**k % BASE for k in range(count)]
+    return np.stack(digits, axis=-1).astype(np.int16)
 
 
 def _beside(arguments: dict[str, Any], numbers: Any) -> Any:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilefold import _core
+from tilefold.roles import bare
 from tilefold.trace_text import Source
 from tilefold.tracer import Tracer
 
@@ -120,11 +121,11 @@ def trace(
 
     def point(name: str, axis: str) -> Tracer:
         source = Source(given[name], name, axis, given=True)
-        return Tracer.from_source(source, min(np.ndim(given[name]) - 1, 1))
+        return Tracer.from_source(source, min(np.ndim(bare(given[name])) - 1, 1))
 
     def value(name: str) -> Tracer:
         source = Source(given[name], name, given=True)
-        return Tracer.from_source(source, min(np.ndim(given[name]), 1))
+        return Tracer.from_source(source, min(np.ndim(bare(given[name])), 1))
 
     x = point(names[0], "i")
     y = point(names[1] if names[1] in given else names[0], "j")

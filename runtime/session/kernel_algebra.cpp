@@ -240,8 +240,24 @@ Node named(Kind kind, const std::string& name, std::vector<NodeId> children) {
 Node number_of(ast::Formula& tree, const Node& index,
                const ChosenRows& chosen) {
     if (!chosen.list.empty()) {
-        Node number = named(Kind::Variable, chosen.list, {});
-        number.axes = index.axes;
+        Node list = named(Kind::Variable, chosen.list, {});
+        list.axes = index.axes;
+        if (chosen.digits == 1)
+            return list;
+        const NodeId digits = add(tree, list);
+        const auto digit = [&](int k) {
+            Node found = named(Kind::Subscript, "", {digits});
+            found.first = k;
+            return found;
+        };
+        Node number = digit(chosen.digits - 1);
+        for (int k = chosen.digits - 2; k >= 0; --k) {
+            const NodeId above = add(tree, std::move(number));
+            const NodeId base = add(tree, named(Kind::Name, chosen.base, {}));
+            const NodeId product =
+                add(tree, named(Kind::Apply, "*", {above, base}));
+            number = named(Kind::Apply, "+", {product, add(tree, digit(k))});
+        }
         return number;
     }
     const NodeId step = add(tree, named(Kind::Name, chosen.step, {}));

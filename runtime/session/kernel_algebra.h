@@ -33,6 +33,10 @@ std::string applied(const Formula& pair, const std::string& function);
 /// `list`, or where that is "" the rows start, start + step, …
 struct ChosenRows {
     std::string list, start, step;
+    /// The components of `list` are digits of the numbers, of this base; "": it
+    /// has one. Few bits leave the dtype of a result as it is.
+    std::string base;
+    int digits = 1;
 };
 /// The text of the pair term on chosen rows of `axis`: arguments in `renamed`
 /// have other names there, and index symbols still are the numbers of rows.

@@ -362,3 +362,24 @@ def test_a_kernel_is_a_linear_operator():
     wanted = np.linalg.eigvalsh(hermitian.dense())[-2:]
     values, _ = linalg.eigsh(hermitian, k=2)
     np.testing.assert_allclose(np.sort(values), wanted)
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_listed_rows_of_formulas_of_i_keep_the_dtype(library):
+    """Their numbers are arguments of few bits, in digits where they are large."""
+    rng = np.random.default_rng(4)
+    t, y = rng.random(70_000, np.float32), rng.random(4, np.float32)
+    i, j = np.arange(t.size)[:, None], np.arange(4)
+    wanted = np.where(i % 3 == j, t[:, None] * y, i).astype(np.float32)
+    arrays = {"t": t, "y": y}
+    if library == "torch":
+        torch = pytest.importorskip("torch")
+        arrays = {name: torch.from_numpy(a) for name, a in arrays.items()}
+    kernel = tilefold.kernel("where(i mod 3 == j, t_i*y_j, i)", arrays)
+    mask = np.zeros(t.size, bool)
+    mask[[3, 32_767, 32_768]] = True
+    for rows in ([2, 7], [0, 69_999, 65_536, -1], [], mask):
+        part = kernel[rows]
+        found = np.asarray(part.dense())
+        assert found.dtype == np.float32
+        np.testing.assert_array_equal(found, wanted[rows])

@@ -275,3 +275,15 @@ def test_functions_that_are_refused(code, function, message):
         tilefold.kernel(function, x=X, y=Y)
     assert caught.value.code == code
     assert str(caught.value) == message
+
+
+def test_a_point_that_is_declared_has_its_components():
+    x, y = np.arange(6.0).reshape(3, 2), np.arange(8.0).reshape(4, 2)
+    kernel = tilefold.kernel(
+        lambda x, y, s: (2 * x).sum(-1) * s[1] + y.sum(-1),
+        x=tilefold.Vi(x),
+        y=tilefold.Vj(y),
+        s=tilefold.Pm([1.0, 3.0]),
+    )
+    wanted = 6 * x.sum(-1)[:, None] + y.sum(-1)
+    np.testing.assert_array_equal(kernel.dense(), wanted)

@@ -78,12 +78,13 @@ def refuse(what: str) -> Any:
     )
 
 
-def written(data: Mapping[str, Any], spell: Spell) -> str:
+def written(data: Mapping[str, Any], spell: Spell, zero: str = "") -> str:
     """The text of a graph.
 
     `spell` gives the text of an argument that is read on an axis (1: i, 2: j,
     0: none), by its name in the graph, and of an index symbol, by "@i" and
-    "@j". A value that is used more than once is a definition.
+    "@j". A value that is used more than once is a definition. `zero` is added
+    to what is reduced, for the axes that it is on.
     """
     nodes = nodes_of(data)
     uses = [0] * len(nodes)
@@ -94,7 +95,7 @@ def written(data: Mapping[str, Any], spell: Spell) -> str:
     definitions: list[str] = []
     for number, node in enumerate(nodes):
         operands = [values[operand] for operand in node.operands]
-        text = _leaf(node, data, spell) or _inner(node, operands)
+        text = _leaf(node, data, spell) or _inner(node, operands, zero)
         if uses[number] > 1 and node.operands:
             definitions.append(f"v{number} = {text}")
             text = f"v{number}"
@@ -130,10 +131,11 @@ def _number(number: float, whole: bool) -> str:
     return f"({text})" if number < 0 else text
 
 
-def _inner(node: Node, operands: list[_Value]) -> str:
+def _inner(node: Node, operands: list[_Value], zero: str) -> str:
     """A value that is made of others."""
     texts = [value.text for value in operands]
     if node.op == "reduce":
+        texts[0] += f" + {zero}" if zero else ""
         return _reduced(node, texts)
     first, second, third = node.attributes
     if node.op == "intpow":
@@ -151,6 +153,9 @@ def _inner(node: Node, operands: list[_Value]) -> str:
     if node.op == "div" and operands[0].node.rank < operands[1].node.rank == 1:
         # A number over a vector is refused where a person writes it.
         texts[0] = f"repeat({texts[0]}, {operands[1].node.type[3]})"
+    if node.op == "pow" and operands[0].node.rank == 1:
+        # So is a power of a vector, which might be meant of its length.
+        return f"pow({texts[0]}, {texts[1]})"
     return _operation(node, texts)
 
 

@@ -297,6 +297,20 @@ def require_arrays(kind: StateKind, own: StateKind) -> None:
     require_same(replace(kind, fingerprint=own.fingerprint), kind)
 
 
+def _is_parameter(
+    formula: _core.Formula, name: str, value: Any, totals: list[int]
+) -> bool:
+    """Whether an array is a parameter though a part has as many points.
+
+    The whole axis has not.
+    """
+    if isinstance(value, Role) or name == "batch_rank":
+        return False
+    shape = np.shape(value)
+    is_alone = len(shape) == 1 and shape[0] not in totals
+    return is_alone and formula._axes_of(name)[1] == 0
+
+
 def partial_call(
     formula: _core.Formula,
     settings: dict[str, Any],
@@ -318,8 +332,14 @@ def partial_call(
                 "ranges=); leave out the others",
             )
     refuse_both_axes(formula, given)
-    arguments = {**given, **settings}
     places = _place_of("i", i), _place_of("j", j)
+    totals = [place[1] for place in (i, j) if place]
+    own = {
+        name: Role(value, 0)
+        for name, value in given.items()
+        if totals and _is_parameter(formula, name, value, totals)
+    }
+    arguments = {**given, **own, **settings}
     try:
         return _core.PartialCall(formula, arguments, *places)
     except ArgumentError as error:

@@ -97,8 +97,9 @@ def _index_numbers(index: Any, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _digits(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Numbers of points as int16, which leaves the dtype of a result as it is:
-    of shape (N,), or the digits of larger ones (N, digits).
+    """Numbers of points as int16, which leaves the dtype of a result as it is.
+
+    Shape (N,), or (N, digits) where some are larger.
     """
     count = 1
     while numbers.max(initial=0) >= BASE**count:

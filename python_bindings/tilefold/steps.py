@@ -23,7 +23,7 @@ from tilefold.graph_text import (
     written,
 )
 from tilefold.result_types import axes_of, result_types
-from tilefold.roles import bare
+from tilefold.roles import Role, bare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Set
@@ -59,9 +59,14 @@ class Argument(NamedTuple):
     source: str
     axis: str
     part: str = ""  # "real", "imag", or the number of a piece
+    dtype: str = ""  # which the formula is computed in, where it is wider
 
     def of(self, value: Any) -> Any:
         """The argument, of what its source is."""
+        found = self._part_of(value)
+        return as_type(found, self.dtype) if self.dtype else found
+
+    def _part_of(self, value: Any) -> Any:
         if self.part in ("real", "imag"):
             return getattr(value, self.part)
         if not self.part:
@@ -82,6 +87,7 @@ class Leaf(NamedTuple):
     first: int
     width: int  # -1: all of the result
     rank: int
+    rows: int  # its components
     dtype: str
 
     def of(self, value: Any) -> Any:
@@ -158,7 +164,10 @@ class Step:
         found = {}
         for name, argument in self.arguments.items():
             if argument.axis in axes and argument.source in given:
-                found[name] = argument.of(bare(given[argument.source]))
+                value = argument.of(bare(given[argument.source]))
+                # A part may have as many points as a parameter components.
+                is_ambiguous = not argument.axis and np.ndim(value) > 0
+                found[name] = Role(value, 0) if is_ambiguous else value
         return found
 
     def lengths(self, given: Mapping[str, Any], axis: str) -> dict[str, int]:
@@ -188,7 +197,7 @@ class _Writer:
     """Writes the passes of a formula as formulas of their own."""
 
     def __init__(
-        self, formula: _core.Formula, given: Mapping[str, Any], single: bool
+        self, formula: _core.Formula, given: Mapping[str, Any]
     ) -> None:
         self.given = {
             str(formula._axes_of(name)[0]): name for name in sorted(given)
@@ -198,7 +207,8 @@ class _Writer:
             for known, name in self.given.items()
             if _is_complex(bare(given[name]))
         }
-        self.single = single
+        self.values = given
+        self.single = False
         self.taken = set(self.given)
         self.left: dict[str, Leaf] = {}
         self.on: dict[str, tuple[str, ...]] = {
@@ -211,6 +221,7 @@ class _Writer:
         }
 
     def step(self, data: Mapping[str, Any]) -> Step:
+        self.single = data["real"] == "f32"
         reduces = any(node.op == "reduce" for node in nodes_of(data))
         text, arguments, symbols = self._written(data, reduces, set())
         # A symbol of an axis that no array is on is an array of numbers.
@@ -219,12 +230,62 @@ class _Writer:
             text, arguments, _ = self._written(data, reduces, bare_axes)
         for name, first, type_ in data["leaves"]:
             self.left[name] = self._leaf(name, first, type_, data)
-        names = [name for name, _, _ in data["leaves"]]
-        leaves = tuple(self.left[name] for name in names)
         is_chosen = meets_chosen(data)
         if is_chosen and not any(one.axis for one in arguments.values()):
-            refuse("the number of chosen pairs between them")
-        return Step(text, reduces, is_chosen, arguments, leaves, self.on)
+            text, arguments = self._counted(data)
+        names = [name for name, _, _ in data["leaves"]]
+        leaves = tuple(self.left[name] for name in names)
+        return Step(
+            text, reduces, is_chosen, self._wide(arguments), leaves, self.on
+        )
+
+    def _is_left_double(self, source: str) -> bool:
+        """Whether an earlier step left it in float64, as a number of pairs."""
+        return any(
+            leaf.name == source and leaf.dtype == "float64"
+            for leaf in self.left.values()
+        )
+
+    def _counted(
+        self, data: Mapping[str, Any]
+    ) -> tuple[str, dict[str, Argument]]:
+        """The text of a number of chosen pairs, and arrays for its axes."""
+        carriers: dict[str, Argument] = {}
+        zeros = []
+        for axis, names in self.on.items():
+            name = names[0]
+            known = next(k for k, own in self.given.items() if own == name)
+            text = self._spelled(known, axis, carriers)
+            if np.ndim(bare(self.values[name])) > 1:
+                text = f"({text})[0]"
+            zeros.append(f"({text} < {text})")  # no number is, nor is NaN
+        zero = " + ".join(zeros)
+        text = written(data, lambda name, _: refuse(name), zero)
+        return text, carriers
+
+    def _wide(self, arguments: Mapping[str, Argument]) -> dict[str, Argument]:
+        """The arguments in dtypes that compute a step as the formula is.
+
+        That may be in float64 for arguments that the step does not read.
+        """
+        if self.single:
+            return {
+                name: one._replace(dtype="float32")
+                if one.axis and self._is_left_double(one.source)
+                else one
+                for name, one in arguments.items()
+            }
+        wider = {
+            name: _wider(self.values.get(one.source))
+            for name, one in arguments.items()
+            if one.axis
+        }
+        if not all(wider.values()):
+            return dict(arguments)
+        return {
+            name: one._replace(dtype=wider.get(name, ""))
+            for name, one in arguments.items()
+        }
 
     def _written(
         self, data: Mapping[str, Any], reduces: bool, bare_axes: Set[str]
@@ -271,7 +332,9 @@ class _Writer:
             low, middle, high = (add(source, part) for part in "012")
             return f"({low} + 65536.0*{middle} + 4294967296.0*{high})"
         if leaf:
-            return add(leaf.name)
+            # Arrays of one number are read as numbers.
+            is_one = leaf.rank == 1 and leaf.rows == 1 and not axis
+            return f"[{add(leaf.name)}]" if is_one else add(leaf.name)
         if name[0] == "#":
             return add(name)
         known, _, imaginary = name.partition("#")
@@ -292,12 +355,31 @@ class _Writer:
         self.taken.add(wished)
         own = data["nodes"][data["result"]][4]
         count = -1 if own[1] == 0 else rows
-        return Leaf(wished, AXES[axes], first, count, rank, _DTYPES[dtype])
+        return Leaf(
+            wished, AXES[axes], first, count, rank, rows, _DTYPES[dtype]
+        )
 
 
 # As those of `written` are; and "#i" and "@i" are not names of a formula.
 _DEFINITION = re.compile(r"v\d+")
 _LETTERS = str.maketrans({"#": "points", "@": "first", "%": "number"})
+
+
+# Of the dtypes that leave a formula in float32, those that do not.
+_WIDER = {
+    "float16": "float64", "bfloat16": "float64", "float32": "float64",
+    "complex64": "float64", "int8": "int32", "int16": "int32",
+    "uint8": "int32", "uint16": "int32", "bool": "bool",
+}  # fmt: skip
+
+
+def _wider(value: Any) -> str:
+    """The dtype that an argument needs; "": its own is wide enough.
+
+    What an earlier step left is in float64.
+    """
+    dtype = str(getattr(bare(value), "dtype", ""))
+    return _WIDER.get(dtype.rpartition(".")[2], "")
 
 
 def _is_complex(value: Any) -> bool:
@@ -322,7 +404,7 @@ def steps_of(
             refuse("uint64 numbers")
     program = formula._program(dict(given), {}, chosen)
     sweeps = program["sweeps"]
-    writer = _Writer(formula, given, sweeps[0]["real"] == "f32")
+    writer = _Writer(formula, given)
     steps = [writer.step(data) for data in sweeps]
     results: list[Result] = []
     likes = iter(_likes(formula, given))

@@ -121,7 +121,9 @@ def trace(
 
     def point(name: str, axis: str) -> Tracer:
         source = Source(given[name], name, axis, given=True)
-        return Tracer.from_source(source, min(np.ndim(bare(given[name])) - 1, 1))
+        return Tracer.from_source(
+            source, min(np.ndim(bare(given[name])) - 1, 1)
+        )
 
     def value(name: str) -> Tracer:
         source = Source(given[name], name, given=True)

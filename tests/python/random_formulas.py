@@ -152,7 +152,9 @@ class Generator(Leaves):
             return (
                 term
                 if inside
-                else self.plus(self.wrapped(term, "Sin"), self.choose([1.25, 2]))
+                else self.plus(
+                    self.wrapped(term, "Sin"), self.choose([1.25, 2])
+                )
             )
         if wanted == "nonzero":
             far = np.abs(term.numbers.value).min(initial=1) >= 0.1

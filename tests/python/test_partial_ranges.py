@@ -234,10 +234,24 @@ def test_states_of_other_pairs_are_not_merged():
             own.merge(left, right, mixed=mixed)
 
 
-def test_passes_that_are_refused():
-    for text in ("median_j x_i·y_j", "quantile_j(x_i·y_j, 0.3)"):
-        with pytest.raises(tilefold.ArgumentError, match="number of chosen"):
-            reduction_of(text).passes(arrays_of(text))
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(
+    "text", ["median_j x_i·y_j", "quantile_j(x_i·y_j, 0.3)", "var_j x_i·y_j"]
+)
+def test_passes_that_count_the_pairs(text, dtype):
+    """In float32 their number is a pass of its own, that reads no array."""
+    reduction = reduction_of(text)
+    arrays = {n: a.astype(dtype) for n, a in arrays_of(text).items()}
+    passes, left = reduction.passes(arrays), dict(arrays)
+    for step in passes:
+        states = [
+            step.partial({**left, **part_of(arrays, p, q)}, j=(p, M))
+            for p, q in pairwise([0, SEGMENT, 4 * SEGMENT, M])
+        ]
+        left |= step.finalise(step.merge(*states), left)
+    whole = reduction(arrays)
+    assert passes.result(left).dtype == whole.dtype == dtype
+    np.testing.assert_array_equal(passes.result(left), whole)
 
 
 def test_ranges_beyond_an_axis_are_refused():

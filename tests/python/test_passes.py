@@ -480,3 +480,55 @@ def test_graphs_are_written_as_they_are_read(kind):
             written_ += 1
     assert written_ > 250
     assert {error for text, error in refused if "fold_j" not in text} == set()
+
+
+MIXED = {
+    # What a pass leaves is a vector of one component.
+    "(kmin_j(y_j, 1))*(mean_i(x_i)) + x_i": {},
+    # The first pass reads arrays of float32 alone, beside others.
+    "x_i + var_j(y_j)": {"y": np.float32},
+    "x_i + var_j(n_j)": {"x": np.float64},
+    "x_i*(std_j(y_j*z_j))": {"y": np.float32, "z": np.float16},
+    "var_j(pow(w_j, 1.7))": {},
+    # A part has as many points as these have components.
+    "quantile_j(y_j, q)": {},
+    "var_j(y_j*l)": {"y": np.float32},
+}
+
+
+@pytest.mark.parametrize("text", MIXED)
+def test_parts_are_read_as_the_whole_is(text):
+    rng = np.random.default_rng(8)
+    held = {
+        "x": rng.random(7), "y": rng.random(9), "z": rng.random(9),
+        "w": rng.random((9, 3)), "n": rng.integers(0, 99, 9).astype(np.int16),
+        "q": np.array([0.2, 0.5, 0.9]), "l": rng.random(3),
+    }  # fmt: skip
+    arrays = {
+        name: held[name].astype(MIXED[text].get(name, held[name].dtype))
+        for name, _ in tilefold.compile(text).names
+    }
+    reduction = tilefold.Reduction(text, segment=3)
+    passes, left = reduction.passes(arrays), dict(arrays)
+    for step in passes:
+        states = []
+        for p in range(0, 9, 3):
+            part = {n: a[p : p + 3] for n, a in arrays.items() if n in "yzwn"}
+            states.append(step.partial({**left, **part}, j=(p, 9)))
+        left |= step.finalise(step.merge(*states), left)
+    found, whole = passes.result(left), reduction(arrays)
+    called = tilefold.reduce(text, arrays, options=tilefold.Options(segment=3))
+    assert np.shape(found) == np.shape(called) == np.shape(whole)
+    assert np.asarray(found).dtype == np.asarray(called).dtype
+    np.testing.assert_array_equal(found, called)
+    np.testing.assert_array_equal(whole, called)
+
+
+def test_a_part_has_as_many_points_as_a_parameter_components():
+    y, l = np.arange(9.0), np.array([1.0, 2.0, 4.0])
+    reduction = tilefold.Reduction("sum_j y_j*l", segment=3)
+    states = [
+        reduction.partial(y=y[p : p + 3], l=l, j=(p, 9)) for p in (0, 3, 6)
+    ]
+    found = reduction.finalise(reduction.merge(*states), l=l)
+    np.testing.assert_array_equal(found, reduction(y=y, l=l))

@@ -321,7 +321,7 @@ class Leaves:
 
     def number(self, value: float) -> Term:
         numbers = np.full((1, 1, 1, 1), float(value))
-        # Few whole numbers are rounded by any dtype, as the order of a function.
+        # Few whole numbers are rounded by any dtype, as an order is.
         is_exact = value % 1 == 0 and abs(value) <= 256
         rounding = np.abs(numbers) * (0 if is_exact else self.unit())
         return Term(

@@ -97,7 +97,7 @@ def test_an_array_that_processes_share_is_read():
     assert tilefold.reduce("sum_j a_j", a=values) == 6
 
 
-def test_what_is_bound_is_no_copy_of_the_other_byte_order(points):
+def test_what_is_bound_is_no_copy_of_the_other_byte_order():
     f = tilefold.compile("sum_j a_j")
     with pytest.raises(tilefold.DTypeError, match="other byte order"):
         f.bind(a=np.zeros(5, ">f8"))

@@ -366,7 +366,7 @@ def test_a_kernel_is_a_linear_operator():
 
 @pytest.mark.parametrize("library", ["numpy", "torch"])
 def test_listed_rows_of_formulas_of_i_keep_the_dtype(library):
-    """Their numbers are arguments of few bits, in digits where they are large."""
+    """Their numbers are arguments of few bits: digits, where they are large."""
     rng = np.random.default_rng(4)
     t, y = rng.random(70_000, np.float32), rng.random(4, np.float32)
     i, j = np.arange(t.size)[:, None], np.arange(4)

@@ -141,6 +141,8 @@ def _arithmetic(name: str, operands: Sequence[Any]) -> PairTerm | None:
     pairs = [value for value in operands if type(value) is PairTerm]
     if name not in _ARITHMETIC or any(p.components is not None for p in pairs):
         return None
+    if all(pair.dtype == "bool" for pair in pairs):
+        return None  # of which sums are others
     arguments, renamed = _merged(pairs)
     named: dict[str, PairTerm] = {}
     spelled = []

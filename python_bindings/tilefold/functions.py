@@ -37,6 +37,8 @@ class Value(Protocol):
     """A value that is written down, such as `tilefold.trace.Tracer`."""
 
     rank: int
+    shape: tuple[int, ...]
+    is_truth: bool  # of which libraries make sums and products of their own
 
     def made(self, form: str, operands: Sequence[Any], rank: int) -> Value:
         """A value of others: `{0}` of the form is the first of them."""
@@ -46,10 +48,28 @@ def _binary(a: Value, operation: str, b: Value) -> Value:
     return a.made(f"({{0}} {operation} {{1}})", [a, b], max(a.rank, b.rank))
 
 
+def _of_truths(operation: str, of_truths: str) -> Callable[..., Value]:
+    """An operation that is another one of truth values, or is none."""
+
+    def call(a: Value, b: Value) -> Value:
+        if not (a.is_truth and b.is_truth):
+            return _binary(a, operation, b)
+        if not of_truths:
+            _core.fail("TracedFunction", "a difference of truth values, not ^,")
+        return _binary(a, of_truths, b)
+
+    return call
+
+
 def _product(a: Value, operation: str, b: Value) -> Value:
     """An inner product, or a matrix times a vector."""
     matrices = (a.rank == 2) + (b.rank == 2)
     return a.made(f"({{0}} {operation} {{1}})", [a, b], 1 if matrices else 0)
+
+
+def _conjugate_product(a: Value, b: Value) -> Value:
+    """An inner product whose first vector is conjugated, as NumPy's is."""
+    return a.made("(conj({0}) @ {1})", [a, b], 0)
 
 
 def _power(a: Value, _: str, b: Value) -> Value:
@@ -117,6 +137,26 @@ def _method(name: str) -> Callable[..., Value]:
     return lambda a, *args, **kwargs: getattr(a, name)(*args, **kwargs)
 
 
+def _sum_of(a: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Value:
+    total: Value = a.sum(*args, **kwargs)
+    return total
+
+
+def _softmax(a: Any, **kwargs: Any) -> Value:
+    """Of the components."""
+    largest = a.max()
+    powers = _function("exp")(_binary(a, "-", largest))
+    return _binary(powers, "/", _sum_of(powers, (), kwargs))
+
+
+def _affine(a: Value, weight: Value, bias: Value | None) -> Value:
+    """A layer of a network: weight @ a + bias."""
+    product = _product(weight, "@", a)
+    if weight.shape[0] == 1:  # which is read as a row
+        product = a.made("[{0}]", [product], 1)
+    return product if bias is None else _binary(product, "+", bias)
+
+
 def _clamp(a: Value, low: Any = None, high: Any = None) -> Value:
     if low is not None:
         a = _function("max")(a, low)
@@ -126,9 +166,15 @@ def _clamp(a: Value, low: Any = None, high: Any = None) -> Value:
 CLAMPS = ("clip", "clamp")
 # Reductions of the components of a value, and the methods that they are.
 FOLDS = {
-    "sum": "sum", "max": "max", "amax": "max", "min": "min", "amin": "min",
-    "norm": "norm", "vector_norm": "norm", "linalg_norm": "norm",
-    "linalg_vector_norm": "norm",
+    **{
+        name: name
+        for name in (
+            "sum", "max", "min", "norm", "mean", "prod", "any", "all", "var",
+            "std", "argmax", "argmin", "ptp",
+        )
+    },
+    "amax": "max", "amin": "min", "vector_norm": "norm",
+    "linalg_norm": "norm", "linalg_vector_norm": "norm", "average": "mean",
 }  # fmt: skip
 # What a function of NumPy, PyTorch or the operators does, by its name there.
 FUNCTIONS: dict[str, Callable[..., Value]] = {
@@ -141,7 +187,8 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
             "relu", "softplus", "cross", "abs", "real", "imag", "angle",
             "conj", "log2", "log10", "erfc", "lgamma", "digamma", "sinc",
             "silu", "gelu", "logaddexp", "asinh", "acosh", "atanh", "hypot",
-            "cbrt", "erfinv", "gamma",
+            "cbrt", "erfinv", "gamma", "j0", "j1", "y0", "y1", "i0", "i1",
+            "k0", "k1",
         )
     },
     **{
@@ -151,7 +198,8 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
             "arcsin": "asin", "arccos": "acos", "arctan": "atan",
             "arctan2": "atan2", "arcsinh": "asinh", "arccosh": "acosh",
             "arctanh": "atanh", "minimum": "min", "maximum": "max",
-            "remainder": "mod", "mod": "mod",
+            "remainder": "mod", "mod": "mod", "jv": "besselj",
+            "yv": "bessely", "iv": "besseli", "kv": "besselk",
             "expit": "sigmoid", "conjugate": "conj", "trunc": "trunc",
             "fix": "trunc", "gammaln": "lgamma", "psi": "digamma",
         }.items()
@@ -159,8 +207,6 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     **{
         there: _operator(here)
         for there, here in {
-            "add": "+", "sub": "-", "subtract": "-", "mul": "*",
-            "multiply": "*",
             "floordiv": "//", "floor_divide": "//",
             "lt": "<", "less": "<", "le": "<=", "less_equal": "<=",
             "gt": ">", "greater": ">", "ge": ">=", "greater_equal": ">=",
@@ -169,13 +215,17 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
             "or_": "or", "logical_or": "or", "bitwise_or": "or",
         }.items()
     },
+    "add": _of_truths("+", "or"),
+    **dict.fromkeys(("mul", "multiply"), _of_truths("*", "and")),
+    **dict.fromkeys(("sub", "subtract"), _of_truths("-", "")),
     "div": _operator("/", _quotient),
     "divide": _operator("/", _quotient),
     "true_divide": _operator("/", _quotient),
     "matmul": _operator("@", _product),
     "dot": _operator("@", _product),
     "inner": _operator("@", _product),
-    "vdot": _operator("@", _product),
+    "vdot": _conjugate_product,
+    "vecdot": _conjugate_product,
     "pow": _operator("^", _power),
     "power": _operator("^", _power),
     "float_power": _operator("^", _power),
@@ -185,6 +235,18 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     "positive": _template("{0}"),
     "square": _template("({0}*{0})"),
     "reciprocal": _template("inv({0})"),
+    "xlogy": _form("where({0} == 0 and {1} == {1}, 0, {0}*log({1}))"),
+    "heaviside": _form(
+        "where({0} == 0, {1}, where({0} == {0}, step({0}), {0}))"
+    ),
+    "ndtr": _template("(erfc(-{0}*rsqrt(2))/2)"),
+    "entr": _template("(-xlogx({0}))"),
+    "nansum": lambda a, *args, **kwargs: _sum_of(
+        a.made("where({0} == {0}, {0}, 0)", [a], a.rank), args, kwargs
+    ),
+    "softmax": _softmax,
+    "linear": lambda a, weight, bias=None: _affine(a, weight, bias),
+    **dict.fromkeys(("copy", "clone", "ravel", "flatten"), _template("{0}")),
     "deg2rad": _template("({0}*(pi/180))"),
     "radians": _template("({0}*(pi/180))"),
     "rad2deg": _template("({0}*(180/pi))"),
@@ -209,7 +271,9 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
 # The bounds of `CLAMPS`, and which operand each is.
 BOUNDS = {"min": 1, "max": 2, "a_min": 1, "a_max": 2}
 # Keywords that mean something: of what combines components, and of all.
-FOLD_SETTINGS = {"axis", "dim", "keepdim", "keepdims", "ord", "p"}
+FOLD_SETTINGS = {
+    "axis", "dim", "keepdim", "keepdims", "ord", "p", "order", "ddof",
+}  # fmt: skip
 SETTINGS = {*FOLD_SETTINGS, *BOUNDS}
 # Functions that put components side by side, of a list of values.
 JOINS = {"concatenate", "hstack", "cat", "stack"}

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tilefold import _core
+from tilefold.dialects import with_dim
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,8 +106,8 @@ class LazyReductions:
         >>> K.norm(axis=1).round(4)
         array([3.1623, 2.2361])
         """
-        axis = kwargs.pop("dim", axis)
-        order = kwargs.pop("p", kwargs.pop("ord", order))
+        axis, kwargs, _ = with_dim(self, "norm", axis, kwargs)
+        order = kwargs.pop("order", order)
         if self.rank and axis in (-1, self.ndim - 1):
             return super().norm(order, axis, **kwargs)  # type: ignore[misc]
         if not self._is_matrix():

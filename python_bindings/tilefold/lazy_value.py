@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from tilefold import _core
+from tilefold.dialects import extremum, with_dim
 from tilefold.expression import Shape, is_array, placed, require_one_reading
 from tilefold.frameworks import described, unrecorded
-from tilefold.functions import JOINS, POWERS
+from tilefold.functions import JOINS, POWERS, concatenated
 from tilefold.kernel_matrix import Kernel, kernel
 from tilefold.lazy_reductions import LazyReductions
-from tilefold.operations import ATTRIBUTES, METHODS, method_call, of_torch
+from tilefold.operations import (
+    ATTRIBUTES,
+    METHODS,
+    OF_VECTORS,
+    SAME,
+    attribute_of,
+    method_of,
+)
 from tilefold.slices import is_all, is_integer
 from tilefold.trace import Source, Tracer
 
@@ -238,15 +246,18 @@ class Lazy(LazyReductions, Tracer):
         >>> tilefold.Lazy.apply("mul", (x, 2), {}).shape
         (2, 1)
         """
+        name = SAME.get(name, name)
+        if name in OF_VECTORS:
+            _core.fail("TracedFunction", f"{name} of arrays of all pairs")
         if name in ("matmul", "rmatmul", "dot"):
             a, b = args[::-1] if name == "rmatmul" else args
             if _is_matrix(a) or _is_matrix(b):
                 return _matrix_product(a, b)
         elif name in METHODS and isinstance(args[0], Lazy):
-            method, rest, given = method_call(name, args, kwargs)
-            return getattr(args[0], method)(*rest, **given)
+            method, given = method_of(args[0], name, kwargs)
+            return getattr(args[0], method)(*args[1:], **given)
         elif name in ATTRIBUTES:
-            return getattr(args[0], name)
+            return attribute_of(args[0], name, kwargs)
         elif name not in JOINS:
             shape = _shape_of_matrix(args)
             if shape is None:
@@ -262,12 +273,16 @@ class Lazy(LazyReductions, Tracer):
         return super().apply(name, args, kwargs)
 
     @classmethod
-    def __torch_function__(
-        cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        """What PyTorch's functions ask for."""
-        name = function.__name__.strip("_")
-        return cls.apply(name, *of_torch(name, args, kwargs or {}))
+    def _joined(cls, name: str, parts: Sequence[Any], axis: Any) -> Any:
+        """Along the last axis, which are the components."""
+        values = [part for part in parts if isinstance(part, Lazy)]
+        rank = max(value.rank for value in values)
+        ndim = max(value.ndim for value in values)
+        last = ndim if name == "stack" else ndim - 1
+        if rank != (name != "stack") or axis not in (-1, last):
+            where = "" if axis is None else f", axis {axis}"
+            _core.fail("TracedFunction", f"{name} of points{where},")
+        return concatenated([cls.of(part) for part in parts])
 
     # ---- what it is ---------------------------------------------------------
 
@@ -303,7 +318,7 @@ class Lazy(LazyReductions, Tracer):
         return self._kernel().dtype
 
     @property
-    def T(self) -> Kernel:  # noqa: N802
+    def T(self) -> Kernel:  # type: ignore[override]  # noqa: N802
         """The transpose, as a ``Kernel``; nothing is computed."""
         return self._kernel().T
 
@@ -372,29 +387,21 @@ class Lazy(LazyReductions, Tracer):
 
     def _fold(self, name: str, axis: Any, kwargs: Mapping[str, Any]) -> Any:
         """Over the components, lazily, or over points, which computes."""
-        axis = kwargs.get("dim", kwargs.get("axis", axis))
+        axis, given, is_torch = with_dim(self, name, axis, kwargs)
         if isinstance(axis, (tuple, list)) and len(axis) == 1:
             axis = axis[0]
+        if is_torch and name in ("max", "min"):
+            return extremum(self, name, axis, **given)
         if self.rank and axis in (-1, self.ndim - 1):
-            return super()._fold(name, -1, {**kwargs, "dim": -1})
-        return self._reduced(name, (), axis, kwargs)
+            return super()._fold(name, -1, given)
+        return getattr(self._kernel(), name)(axis=axis, **given)
 
     # ---- reductions ---------------------------------------------------------
 
     def _reduced(
         self, name: str, before: Any, axis: Any, kwargs: Mapping[str, Any]
     ) -> Any:
-        given = {
-            key: value
-            for key, value in kwargs.items()
-            if key not in ("axis", "dim")
-        }
-        axis = kwargs.get("dim", axis)
-        if "keepdim" in given:
-            given["keepdims"] = given.pop("keepdim")
-        surplus = [key for key in given if key not in ("keepdims", "ddof")]
-        if surplus:
-            _core.fail("TracedFunction", f"{name}(…, {surplus[0]}=…)")
+        axis, given, _ = with_dim(self, name, axis, kwargs)
         return getattr(self._kernel(), name)(*before, axis=axis, **given)
 
     def __getattr__(self, name: str) -> Any:

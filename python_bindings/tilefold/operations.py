@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from tilefold import _core
 from tilefold.expression import applied
 from tilefold.frameworks import is_read_by_dynamo, leave_graph
-from tilefold.functions import refuse_other_keywords
 from tilefold.operators import Operators
 
 if TYPE_CHECKING:
@@ -30,11 +29,13 @@ else:
 __all__ = [
     "ATTRIBUTES",
     "METHODS",
+    "OF_VECTORS",
+    "SAME",
     "LazyMatrix",
     "Operations",
+    "attribute_of",
     "is_lazy_matrix",
-    "method_call",
-    "of_torch",
+    "method_of",
 ]
 
 # Functions of whole arrays, and the methods that are meant.
@@ -54,59 +55,30 @@ METHODS = {
 }  # fmt: skip
 # Functions of whole arrays that are attributes.
 ATTRIBUTES = ("shape", "ndim", "size")
+# Products of PyTorch's under one name, and those of NumPy's that pair other
+# axes of matrices than products do.
+SAME = {"mv": "matmul", "mm": "matmul"}
+OF_VECTORS = ("inner", "vdot")
 # Those of matrices: of more axes, NumPy takes the first two for them.
 _OF_MATRICES = ("trace", "diag", "transpose")
-_RENAMED = {"dim": "axis", "keepdim": "keepdims", "ord": "order", "p": "order"}
-_KNOWN = {"axis", "keepdims", "order", "ddof", "k", "q", *_RENAMED}
-_SPREADS = ("var", "std")
 
 
-def method_call(
-    function: str, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> tuple[str, Sequence[Any], dict[str, Any]]:
-    """The method that a function of arrays is, and what it is given."""
-    method = METHODS[function]
-    refuse_other_keywords(function, kwargs, _KNOWN)
-    given = {
-        _RENAMED.get(key, key): value
-        for key, value in kwargs.items()
-        if key in _KNOWN
-    }
-    value = args[0]
+def method_of(
+    value: Any, name: str, settings: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """The method that a function of arrays is, and its settings."""
+    method = METHODS[name]
     if method in _OF_MATRICES and value.ndim != 2:
-        _core.fail("KernelMatrixOnly", function, value.shape)
-    return method, args[1:], given
+        _core.fail("KernelMatrixOnly", name, value.shape)
+    return method, dict(settings)
 
 
-def of_torch(
-    name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> tuple[Sequence[Any], dict[str, Any]]:
-    """What is given as NumPy has it, where PyTorch means something else."""
-    given = dict(kwargs)
-    if not args and "input" in given:  # as PyTorch calls the first
-        args = (given.pop("input"),)
-    if name in ("max", "min") and (len(args) > 1 or "dim" in kwargs):
-        _core.fail("TracedFunction", f"{name}(…, dim), which gives two tensors")
-    if name == "median":
-        _core.fail("TracedFunction", "median, the lower of two middle values,")
-    if name == "equal":  # np.equal asks of each pair
-        _core.fail(
-            "TracedFunction", "torch.equal, which is (K == L).all() here,"
-        )
-    if name in _SPREADS:
-        # By place they are (K, unbiased) or (K, dim, unbiased, keepdim).
-        first, *rest = args
-        if rest and isinstance(rest[0], bool):
-            rest.insert(0, None)
-        places = ("dim", "unbiased", "keepdim")
-        given |= dict(zip(places, rest, strict=False))
-        args = (first, *rest[len(places) :])
-        unbiased = given.pop("unbiased", None)
-        correction = given.pop("correction", None)
-        if correction is None:
-            correction = 0 if unbiased is False else 1
-        given["ddof"] = correction
-    return args, given
+def attribute_of(value: Any, name: str, settings: Mapping[str, Any]) -> Any:
+    """The attribute that a function of arrays is."""
+    axis = settings.get("axis")
+    if name == "size" and axis is not None:
+        return value.shape[axis]
+    return getattr(value, name)
 
 
 class LazyMatrix(Protocol):
@@ -172,18 +144,21 @@ class Operations(Operators):
         array([[0., 2.],
                [2., 0.]])
         """
+        name = SAME.get(name, name)
         if name in ("matmul", "rmatmul"):
             a, b = args if name == "matmul" else args[::-1]
             return a @ b if isinstance(a, Operations) else b.__rmatmul__(a)
         if name == "dot":
             return _dot(*args)
+        if name in OF_VECTORS:
+            _core.fail("TracedFunction", f"{name} of matrices")
         first = args[0] if args else None
         if isinstance(first, Operations):
             if name in METHODS and len(_kernels(args)) == 1:
-                method, rest, given = method_call(name, args, kwargs)
-                return getattr(first, method)(*rest, **given)
+                method, given = method_of(first, name, kwargs)
+                return getattr(first, method)(*args[1:], **given)
             if name in ATTRIBUTES:
-                return getattr(first, name)
+                return attribute_of(first, name, kwargs)
         operands = [_operand(value) for value in args]
         named = {key: _operand(value) for key, value in kwargs.items()}
         return cls._of_pair(applied(name, operands, named))
@@ -199,8 +174,7 @@ class Operations(Operators):
                 "reads",
                 "make the kernel in the function, of the tensors it is given",
             )
-        name = function.__name__.strip("_")
-        return cls.apply(name, *of_torch(name, args, kwargs or {}))
+        return super().__torch_function__(function, types, args, kwargs)
 
 
 def _kernels(values: Sequence[Any]) -> list[Any]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tilefold import _core
+from tilefold.dialects import extremum, of_numpy, of_torch
 from tilefold.functions import is_function
 
 if TYPE_CHECKING:
@@ -172,20 +173,34 @@ class Operators:
         """What NumPy's functions of single values ask for."""
         if method != "__call__":
             _core.fail("TracedFunction", f"{ufunc.__name__}.{method}")
-        return self.apply(ufunc.__name__, inputs, kwargs)
+        name = ufunc.__name__
+        return self.apply(name, *of_numpy(name, inputs, kwargs))
 
     def __array_function__(
         self, function: Any, types: Any, args: Any, kwargs: Any
     ) -> Any:
         """What NumPy's functions of whole arrays ask for."""
-        return self.apply(function.__name__, args, kwargs)
+        name = function.__name__
+        return self.apply(name, *of_numpy(name, args, kwargs))
 
     @classmethod
     def __torch_function__(
         cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         """What PyTorch's functions ask for."""
-        return cls.apply(function.__name__.strip("_"), args, kwargs or {})
+        return cls._of_torch(function.__name__.strip("_"), args, kwargs or {})
+
+    @classmethod
+    def _of_torch(
+        cls, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
+        """What a function of PyTorch's gives, by its name."""
+        operands, given = of_torch(name, args, kwargs)
+        if name in ("max", "min") and "axis" in given:
+            return extremum(operands[0], name, **given)
+        if name in ("max", "min") and len(operands) > 1:
+            name = f"{name}imum"
+        return cls.apply(name, operands, given)
 
     def __getattr__(self, name: str) -> Any:
         """Methods such as x.exp(): any function that has none here."""

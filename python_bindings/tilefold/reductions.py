@@ -17,16 +17,14 @@ from tilefold.axis_reductions import (
     softmax_over,
     spread_over,
 )
+from tilefold.dialects import takes_dim
 
 __all__ = ["Reductions"]
 
 
+@takes_dim
 class Reductions:
-    """Those of a kernel, as methods.
-
-    ``sum``, ``mean``, ``max``, ``min``, ``norm``, ``argmin`` and ``argmax``
-    over the components of vectors alone stay lazy.
-    """
+    """Those of a kernel; over components alone, those of a vector stay lazy."""
 
     __slots__ = ()
 

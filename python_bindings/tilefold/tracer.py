@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from tilefold import _core
+from tilefold.frameworks import described
 from tilefold.functions import (
     BOUNDS,
     CLAMPS,
@@ -22,6 +24,7 @@ from tilefold.functions import (
     refuse_other_keywords,
 )
 from tilefold.operators import Operators
+from tilefold.roles import bare
 from tilefold.trace_text import (
     Source,
     free_name,
@@ -32,7 +35,7 @@ from tilefold.trace_text import (
 from tilefold.tracer_components import ComponentMethods
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Self
 
 __all__ = ["Tracer"]
@@ -44,6 +47,11 @@ _LONGEST = 100_000
 # that are taken are known.
 _SOURCE = re.compile("‹([0-9]+)›")
 _DEFINITION = re.compile("«([0-9]+)»")
+# How comparisons and what joins them are written.
+_TRUTH = re.compile(
+    r"\(\{0\} (<|<=|>|>=|==|!=|and|or) \{[01]\}\)|\(not \{0\}\)"
+    r"|\(\(\{0\} != 0\) != \(\{1\} != 0\)\)|\(abs\(real\(.*(inf)\)"
+)
 
 
 class Tracer(ComponentMethods, Operators):
@@ -323,6 +331,54 @@ class Tracer(ComponentMethods, Operators):
         return f"<traced {self.to_formula()[0]}>"
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """Of one value: () of a scalar, (D,) of a vector: a tuple."""
+        if not self.rank:
+            return ()
+        if not self.operands:
+            (source,) = self.sources.values()
+            own: tuple[int, ...] = np.shape(bare(source.value))[-self.rank :]
+            return own
+        text, arguments = self.to_formula()
+        found = _core.compile(text)._value_shape(described(arguments), {})
+        return (found[3],)
+
+    @property
+    def size(self) -> int:
+        """How many components there are, 1 of a scalar: an int."""
+        return math.prod(self.shape)
+
+    @property
+    def T(self) -> Self:  # noqa: N802
+        """The value itself: it has one dimension at most."""
+        if self.rank > 1:
+            _core.fail("TracedFunction", "the transpose of a matrix")
+        return self
+
+    @property
+    def real(self) -> Self:
+        """The real parts."""
+        part: Self = self.apply("real", (self,), {})
+        return part
+
+    @property
+    def imag(self) -> Self:
+        """The imaginary parts, 0 of real values."""
+        part: Self = self.apply("imag", (self,), {})
+        return part
+
+    @property
+    def is_truth(self) -> bool:
+        """Whether it is a truth value at each pair: a bool.
+
+        A library's sums and products of these are truth values again.
+        """
+        if self.operands:
+            return _TRUTH.fullmatch(self.form) is not None
+        values = [bare(source.value) for source in self.sources.values()]
+        return any("bool" in str(getattr(v, "dtype", "")) for v in values)
+
+    @property
     def ndim(self) -> int:
         """How many dimensions one value has: 0 for a scalar, 1 for a vector."""
         return self.rank
@@ -358,7 +414,9 @@ class Tracer(ComponentMethods, Operators):
         """
         refuse_other_keywords(name, kwargs, SETTINGS)
         if name in JOINS:
-            return concatenated([cls.of(part) for part in args[0]])
+            return cls._joined(name, args[0], kwargs.get("axis"))
+        if name in ("shape", "ndim", "size"):
+            return getattr(args[0], name)
         if name not in FUNCTIONS:
             _core.fail("TracedFunction", name)
         operands = [
@@ -378,6 +436,16 @@ class Tracer(ComponentMethods, Operators):
                     operands[place] = cls.of(kwargs[key])
             named = {}
         return FUNCTIONS[name](*operands, **named)
+
+    @classmethod
+    def _joined(cls, name: str, parts: Sequence[Any], axis: Any) -> Any:
+        """Scalars, or the components of vectors, side by side."""
+        values = [cls.of(part) for part in parts]
+        if axis not in (None, 0, -1) or (
+            name == "stack" and any(value.rank for value in values)
+        ):
+            _core.fail("TracedFunction", f"{name} of components, axis {axis},")
+        return concatenated(values)
 
     # ---- what it is not -----------------------------------------------------
 
@@ -401,13 +469,17 @@ class Tracer(ComponentMethods, Operators):
         """Refuses to be one number: it stands for values of all pairs."""
         _core.fail("TracedNumber")
 
-    def __iter__(self) -> NoReturn:
-        """Refuses to be iterated over: how many components are not known."""
-        _core.fail("TracedLength")
+    def __iter__(self) -> Iterator[Tracer]:
+        """Gives the components one by one, as a vector's array does."""
+        if self.rank != 1:
+            _core.fail("TracedLength")
+        return iter([self[k] for k in range(len(self))])
 
     def __len__(self) -> int:
-        """Refuses to tell a length: how many components are not known."""
-        _core.fail("TracedLength")
+        """Tells how many components there are."""
+        if not self.rank:
+            _core.fail("TracedLength")
+        return self.shape[0]
 
     # ---- components ---------------------------------------------------------
 
@@ -421,10 +493,14 @@ class Tracer(ComponentMethods, Operators):
             _core.fail("TracedFunction", "indexing a scalar")
         if isinstance(index, slice):
             if index.step not in (None, 1):
-                _core.fail("TracedFunction", "a slice with a step")
+                return self[list(range(*index.indices(len(self))))]
             first = "" if index.start is None else str(int(index.start))
             last = "" if index.stop is None else str(int(index.stop))
             return self.made(f"{{0}}[{first}:{last}]", [self], 1)
+        if isinstance(index, list) and index:
+            parts = [self[k] for k in index]
+            joined: Tracer = type(self)._joined("stack", parts, 0)
+            return joined
         if not hasattr(index, "__index__"):
             _core.fail("TracedFunction", f"the index {index!r}")
         return self.made(f"{{0}}[{operator.index(index)}]", [self], 0)

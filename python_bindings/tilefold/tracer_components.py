@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import functools
+import math
+import operator
 from typing import TYPE_CHECKING, Any
 
 from tilefold import _core
-from tilefold.functions import FOLD_SETTINGS, refuse_other_keywords
+from tilefold.dialects import extremum, with_dim
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["ComponentMethods"]
 
@@ -31,6 +34,15 @@ class ComponentMethods:
     @classmethod
     def made(cls, form: str, operands: Sequence[Any], rank: int) -> Any:
         """A value of others by the text of a formula."""
+        raise NotImplementedError
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of one value, or of a lazy array of all."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[Any]:
+        """Gives the components one by one."""
         raise NotImplementedError
 
     def sum(self, axis: Any = None, **kwargs: Any) -> Any:
@@ -130,12 +142,13 @@ class ComponentMethods:
         return self._fold("min", axis, kwargs)
 
     def norm(self, order: Any = None, axis: Any = None, **kwargs: Any) -> Any:
-        """Computes the Euclidean norm of the components.
+        """Computes a norm of the components, the Euclidean one by default.
 
         Parameters
         ----------
-        order : {None, 2, "fro"}, optional
-            All of which mean the same of a vector.
+        order : {None, 2, "fro", inf, -inf} or positive number, optional
+            The Euclidean norm by default; of order p it is the p-th root of
+            the sum of p-th powers.
         axis : int, optional
             -1 or 0, the one axis there is.
         **kwargs : bool
@@ -157,10 +170,280 @@ class ComponentMethods:
         >>> x.norm().to_formula()[0]
         'norm(x)'
         """
-        order = kwargs.get("p", kwargs.get("ord", order))
-        if order not in (None, 2, "fro"):
+        axis, given, _ = with_dim(self, "norm", axis, kwargs)
+        order = given.pop("order", order)
+        if order in (None, 2, "fro"):
+            return self._fold("norm", axis, given)
+        sizes = self.apply("abs", (self,), {})
+        if order in (math.inf, 1):
+            return sizes._fold("sum" if order == 1 else "max", axis, given)
+        if order == -math.inf:
+            return sizes._fold("min", axis, given)
+        if not isinstance(order, (int, float)) or order <= 0:
             _core.fail("TracedFunction", f"norm of order {order}")
-        return self._fold("norm", axis, kwargs)
+        powers = sizes.apply("pow", (sizes, order), {})
+        return powers._fold("sum", axis, given) ** (1 / order)
+
+    def mean(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Averages the components.
+
+        Parameters
+        ----------
+        axis : int, optional
+            -1 or 0, the one axis there is.
+        **kwargs : bool
+            ``keepdims``; PyTorch's names are read, too.
+
+        Returns
+        -------
+        Tracer
+            A scalar, or a vector of one component with ``keepdims``.
+
+        Raises
+        ------
+        ArgumentError
+            For other axes, and keywords that are not read.
+
+        Examples
+        --------
+        >>> x = tilefold.trace.Tracer.parameter(np.zeros(2), "x")
+        >>> x.mean().to_formula()[0]
+        '(sum(x) / 2)'
+        """
+        return self._fold("sum", axis, kwargs) / self._terms()
+
+    def prod(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Multiplies the components.
+
+        Parameters
+        ----------
+        axis : int, optional
+            -1 or 0, the one axis there is.
+        **kwargs : bool
+            ``keepdims``; PyTorch's names are read, too.
+
+        Returns
+        -------
+        Tracer
+            A scalar, or a vector of one component with ``keepdims``.
+
+        Raises
+        ------
+        ArgumentError
+            For other axes, and keywords that are not read.
+
+        Examples
+        --------
+        >>> x = tilefold.trace.Tracer.parameter(np.zeros(2), "x")
+        >>> x.prod().to_formula()[0]
+        '(x[0] * x[1])'
+        """
+        product: Any = self.made("{0}", [self], self.rank)
+        if self.rank:
+            product = functools.reduce(operator.mul, list(self))
+        return self._as_fold("prod", product, axis, kwargs)
+
+    def any(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Tells whether a component is true.
+
+        Parameters
+        ----------
+        axis : int, optional
+            -1 or 0, the one axis there is.
+        **kwargs : bool
+            ``keepdims``; PyTorch's names are read, too.
+
+        Returns
+        -------
+        Tracer
+            A scalar, or a vector of one component with ``keepdims``.
+
+        Raises
+        ------
+        ArgumentError
+            For other axes, and keywords that are not read.
+
+        Examples
+        --------
+        >>> x = tilefold.trace.Tracer.parameter(np.zeros(2), "x")
+        >>> x.any().to_formula()[0]
+        '(max(where(x, 1, 0)) > 0)'
+        """
+        found = self.made("where({0}, 1, 0)", [self], self.rank)
+        return found._fold("max", axis, kwargs) > 0
+
+    def all(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Tells whether all components are true.
+
+        Parameters
+        ----------
+        axis : int, optional
+            -1 or 0, the one axis there is.
+        **kwargs : bool
+            ``keepdims``; PyTorch's names are read, too.
+
+        Returns
+        -------
+        Tracer
+            A scalar, or a vector of one component with ``keepdims``.
+
+        Raises
+        ------
+        ArgumentError
+            For other axes, and keywords that are not read.
+
+        Examples
+        --------
+        >>> x = tilefold.trace.Tracer.parameter(np.zeros(2), "x")
+        >>> x.all().to_formula()[0]
+        '(min(where(x, 1, 0)) > 0)'
+        """
+        found = self.made("where({0}, 1, 0)", [self], self.rank)
+        return found._fold("min", axis, kwargs) > 0
+
+    def var(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Computes the variance of the components.
+
+        Parameters
+        ----------
+        axis : int, optional
+            -1 or 0, the one axis there is.
+        **kwargs : bool or int
+            ``keepdims``, ``ddof``; PyTorch's names are read, too.
+
+        Returns
+        -------
+        Tracer
+            A scalar, or a vector of one component with ``keepdims``.
+
+        Raises
+        ------
+        ArgumentError
+            For other axes, and keywords that are not read.
+
+        Examples
+        --------
+        >>> x = tilefold.trace.Tracer.parameter(np.zeros(2), "x")
+        >>> x.var().to_formula()[0]
+        '(sum(pow((x - (sum(x) / 2)), 2)) / 2)'
+        """
+        axis, given, _ = with_dim(self, "var", axis, kwargs)
+        count = self._terms() - given.pop("ddof", 0)
+        squares = (self - self.mean()) ** 2
+        return squares._fold("sum", axis, given) / count
+
+    def std(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Computes the standard deviation of the components.
+
+        Parameters
+        ----------
+        axis : int, optional
+            -1 or 0, the one axis there is.
+        **kwargs : bool or int
+            ``keepdims``, ``ddof``; PyTorch's names are read, too.
+
+        Returns
+        -------
+        Tracer
+            A scalar, or a vector of one component with ``keepdims``.
+
+        Raises
+        ------
+        ArgumentError
+            For other axes, and keywords that are not read.
+
+        Examples
+        --------
+        >>> x = tilefold.trace.Tracer.parameter(np.zeros(2), "x")
+        >>> x.std().to_formula()[0]
+        'sqrt((sum(pow((x - (sum(x) / 2)), 2)) / 2))'
+        """
+        return self.apply("sqrt", (self.var(axis, **kwargs),), {})
+
+    def ptp(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Computes how far the largest component is from the smallest.
+
+        Parameters
+        ----------
+        axis : int, optional
+            -1 or 0, the one axis there is.
+        **kwargs : bool
+            ``keepdims``; PyTorch's names are read, too.
+
+        Returns
+        -------
+        Tracer
+            A scalar, or a vector of one component with ``keepdims``.
+
+        Raises
+        ------
+        ArgumentError
+            For other axes, and keywords that are not read.
+
+        Examples
+        --------
+        >>> x = tilefold.trace.Tracer.parameter(np.zeros(2), "x")
+        >>> x.ptp().to_formula()[0]
+        '(max(x) - min(x))'
+        """
+        largest = self._fold("max", axis, kwargs)
+        return largest - self._fold("min", axis, kwargs)
+
+    def argmax(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Finds the place of the first largest component.
+
+        Parameters
+        ----------
+        axis : int, optional
+            -1 or 0, the one axis there is.
+        **kwargs : bool
+            ``keepdims``; PyTorch's names are read, too.
+
+        Returns
+        -------
+        Tracer
+            A scalar, or a vector of one component with ``keepdims``.
+
+        Raises
+        ------
+        ArgumentError
+            For other axes, and keywords that are not read.
+
+        Examples
+        --------
+        >>> x = tilefold.trace.Tracer.parameter(np.zeros(2), "x")
+        >>> x.argmax().to_formula()[0]
+        'argmax(x)'
+        """
+        return self._fold("argmax", axis, kwargs)
+
+    def argmin(self, axis: Any = None, **kwargs: Any) -> Any:
+        """Finds the place of the first smallest component.
+
+        Parameters
+        ----------
+        axis : int, optional
+            -1 or 0, the one axis there is.
+        **kwargs : bool
+            ``keepdims``; PyTorch's names are read, too.
+
+        Returns
+        -------
+        Tracer
+            A scalar, or a vector of one component with ``keepdims``.
+
+        Raises
+        ------
+        ArgumentError
+            For other axes, and keywords that are not read.
+
+        Examples
+        --------
+        >>> x = tilefold.trace.Tracer.parameter(np.zeros(2), "x")
+        >>> x.argmin().to_formula()[0]
+        'argmin(x)'
+        """
+        return self._fold("argmin", axis, kwargs)
 
     def dot(self, other: Any) -> Any:
         """Computes the inner product of two vectors at each pair.
@@ -192,12 +475,28 @@ class ComponentMethods:
         return self.apply("matmul", (self, other), {})
 
     def _fold(self, name: str, axis: Any, kwargs: Mapping[str, Any]) -> Any:
-        refuse_other_keywords(name, kwargs, FOLD_SETTINGS)
-        axis = kwargs.get("dim", axis)
+        axis, given, is_torch = with_dim(self, name, axis, kwargs)
+        if is_torch and name in ("max", "min"):
+            return extremum(self, name, axis, **given)
+        form = f"{name}({{0}})"
+        if self.rank == 0:
+            form = {
+                "norm": "abs({0})",
+                "argmax": "0*{0}",
+                "argmin": "0*{0}",
+            }.get(name, "{0}")
+        return self._as_fold(name, self.made(form, [self], 0), axis, given)
+
+    def _as_fold(
+        self, name: str, value: Any, axis: Any, kwargs: Mapping[str, Any]
+    ) -> Any:
+        """What a fold gives, with its axis if that is kept."""
+        axis, given, _ = with_dim(self, name, axis, kwargs)
         if axis not in (None, -1, 0, (-1,), (0,)):
             _core.fail("TracedFunction", f"{name} over axis {axis}")
-        if self.rank == 0:
-            return self.made("abs({0})", [self], 0) if name == "norm" else self
-        kept = bool(kwargs.get("keepdim") or kwargs.get("keepdims"))
-        form = f"[{name}({{0}})]" if kept else f"{name}({{0}})"
-        return self.made(form, [self], int(kept))
+        if self.rank and given.get("keepdims"):
+            return self.made("[{0}]", [value], 1)
+        return value
+
+    def _terms(self) -> int:
+        return math.prod(self.shape)

@@ -401,8 +401,8 @@ REFUSALS = [
         "see 'tilefold formulas' for what has",
     ),
     (
-        lambda: np.linalg.norm(lazies()[0], 1, axis=-1),
-        "'norm of order 1' has no meaning in a formula\n"
+        lambda: np.linalg.norm(lazies()[0], 0, axis=-1),
+        "'norm of order 0' has no meaning in a formula\n"
         "see 'tilefold formulas' for what has",
     ),
     (

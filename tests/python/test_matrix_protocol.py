@@ -427,13 +427,6 @@ def test_functions_of_torch(name, make):
     torch.testing.assert_close(found, TORCH[name](dense))
 
 
-@pytest.mark.parametrize("name", ["max", "min"])
-def test_extremes_of_torch_that_give_two_tensors(name):
-    kernel = tilefold.kernel(GAUSSIAN, x=torch.tensor(X), y=torch.tensor(Y))
-    with pytest.raises(tilefold.ArgumentError, match="gives two tensors"):
-        getattr(torch, name)(kernel, dim=1)
-
-
 def test_whether_tensors_are_equal_asks_all_pairs():
     """`torch.eq` is of each pair, `torch.equal` would be one answer."""
     x, y = torch.tensor(X), torch.tensor(Y)

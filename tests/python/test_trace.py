@@ -217,7 +217,7 @@ REFUSALS = [
     ),
     (
         "TracedLength",
-        lambda x, y: sum(a * b for a, b in zip(x, y, strict=True)),
+        lambda x, y: sum(x @ y),
         "a traced value is not iterated over\n"
         "use x[k] for a component, x.sum(), or x @ y",
     ),
@@ -229,8 +229,8 @@ REFUSALS = [
     ),
     (
         "TracedFunction",
-        lambda x, y: np.linalg.norm(x - y, 1),
-        "'norm of order 1' has no meaning in a formula\n"
+        lambda x, y: np.linalg.norm(x - y, 0),
+        "'norm of order 0' has no meaning in a formula\n"
         "see 'tilefold formulas' for what has",
     ),
     (

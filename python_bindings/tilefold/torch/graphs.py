@@ -24,7 +24,6 @@ from torch.utils import _pytree as pytree
 
 from tilefold.frameworks import leave_graph
 from tilefold.kernel_matrix import Kernel
-from tilefold.operations import of_torch
 from tilefold.pair_term import PairTerm
 from tilefold.roles import Role, bare
 from tilefold.solve import LogdetInfo, SolveInfo
@@ -296,7 +295,7 @@ def _of_torch(name: str, args: Any, kwargs: Any) -> Any:
         found = function(*reversed(given))
     else:
         name = name.strip("_")
-        found = Kernel.apply(name, *of_torch(name, given, named))
+        found = Kernel._of_torch(name, given, named)
     return found
 
 

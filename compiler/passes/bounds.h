@@ -26,7 +26,7 @@ std::vector<ir::ValueId> masks_of(const ir::Graph& graph,
 /// Bounds of a graph's values in a tile. An `Arithmetic` computes them, now
 /// or in emitted code; it has the types Number (f64) and Truth, and
 ///   number(double)  read(id): a value on {}  lowest(axis), highest(axis)
-///   add sub mul min max neg abs: NaN of a NaN
+///   add sub mul div min max neg abs floor: NaN of a NaN
 ///   less less_equal: false of a NaN; both either not_, truth
 template <class Arithmetic> class Bounds {
 public:
@@ -131,7 +131,11 @@ private:
         if (!x || node.arity == 1)
             return x ? of_one(node.op, *x) : std::nullopt;
         const Known y = interval(node.operands[1]);
-        return y ? of_two(node.op, *x, *y) : std::nullopt;
+        if (!y)
+            return std::nullopt;
+        if (node.op == ir::Op::FloorDiv)
+            return quotient(node, *x, *y);
+        return of_two(node.op, *x, *y);
     }
 
     Known point(Number value) { return Interval{value, value}; }
@@ -160,6 +164,47 @@ private:
         if (op == Op::Maximum)
             return Interval{a_.max(x.low, y.low), a_.max(x.high, y.high)};
         return op == Op::Mul ? Known(product(x, y)) : std::nullopt;
+    }
+
+    /// Of whole numbers by one whole divisor: blocks of points, `i // 100`.
+    /// Divided in f64 they are rounded down to the right number up to 2^52;
+    /// beyond it, and of other divisors and 0, the bounds are NaN.
+    Known quotient(const ir::Node& node, const Interval& x, const Interval& y) {
+        if (!is_whole(node.operands[0]) ||
+            graph_[node.operands[1]].type.axes != Axes::None)
+            return std::nullopt;
+        const Number divisor = y.low, zero = a_.number(0);
+        const auto none_if = [&](Number positive) {
+            const Number infinite = a_.div(positive, a_.number(0x1p-1074));
+            return a_.sub(infinite, infinite);
+        };
+        const Number fits =
+            a_.add(none_if(a_.sub(divisor, a_.floor(divisor))),
+                   a_.sub(a_.div(divisor, divisor), a_.number(1)));
+        const auto below = [&](Number bound) {
+            const Number size = a_.add(a_.abs(bound), a_.abs(divisor));
+            const Number beyond = a_.max(zero, a_.sub(size, a_.number(0x1p52)));
+            return a_.add(a_.floor(a_.div(bound, divisor)),
+                          a_.add(fits, none_if(beyond)));
+        };
+        const Number p = below(x.low), q = below(x.high);
+        return Interval{a_.min(p, q), a_.max(p, q)};
+    }
+
+    /// Whether a value is a whole number at every pair.
+    bool is_whole(ir::ValueId id) {
+        using ir::Op;
+        const ir::Node& node = graph_[id];
+        if (node.type.dtype == DType::I64)
+            return true;
+        const bool stays = node.op == Op::Add || node.op == Op::Sub ||
+                           node.op == Op::Mul || node.op == Op::Neg ||
+                           node.op == Op::Abs || node.op == Op::Minimum ||
+                           node.op == Op::Maximum;
+        for (std::size_t k = 0; stays && k < node.arity; ++k)
+            if (!is_whole(node.operands[k]))
+                return false;
+        return stays;
     }
 
     Interval product(const Interval& x, const Interval& y) {

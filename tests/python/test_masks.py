@@ -39,6 +39,10 @@ MASKS = {
     "not (w < 50 or j < i)": J >= I,
     "-w < j - i and |x_i - y_j| < 2": (J - I > -100) & (np.sqrt(D) < 2),
     "0.5*j < i": 0.5 * J < I,
+    "i // 300 == j // 300": I // 300 == J // 300,
+    "(i - j) // w == 0": (I - J) // 100 == 0,
+    "(i - j) // -250 > 5": (I - J) // -250 > 5,
+    "abs(i + i - j) // 3 < w": abs(2 * I - J) // 3 < 100,
 }
 
 
@@ -179,13 +183,16 @@ def test_explain_names_the_mask() -> None:
 
 def masks_of_numpy(j, w):
     """The masks below by name, of NumPy's arithmetic."""
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
         return {
             "j < w": j < w,
             "not (j < w)": ~(j < w),
             "j <= w": j <= w,
             "not (j <= w)": ~(j <= w),
             "j == w": j == w,
+            "j // w == 1": np.floor_divide(j, w) == 1,
+            "not (j // w < 3)": ~(np.floor_divide(j, w) < 3),
+            "j // w == j // 7": np.floor_divide(j, w) == np.floor_divide(j, 7),
             "j != w": j != w,
             "not (j*w > 5)": ~(j * w > 5),
             "not ((j - 500)*w <= big)": ~((j - 500) * w <= np.inf),
@@ -196,7 +203,9 @@ def masks_of_numpy(j, w):
         }
 
 
-@pytest.mark.parametrize("w", [np.nan, np.inf, -np.inf, 300.0])
+@pytest.mark.parametrize(
+    "w", [np.nan, np.inf, -np.inf, 300.0, 0.0, 0.1, 2.5, -7.0, 1e-310]
+)
 @pytest.mark.parametrize("mask", masks_of_numpy(np.arange(3.0), 1.0))
 def test_bounds_that_are_no_numbers(mask: str, w: float) -> None:
     """A comparison with NaN is false, and `not` of it true: at each pair."""

@@ -42,7 +42,11 @@ public:
     Number add(Number x, Number y) const { return b_.CreateFAdd(x, y); }
     Number sub(Number x, Number y) const { return b_.CreateFSub(x, y); }
     Number mul(Number x, Number y) const { return b_.CreateFMul(x, y); }
+    Number div(Number x, Number y) const { return b_.CreateFDiv(x, y); }
     Number neg(Number x) const { return b_.CreateFNeg(x); }
+    Number floor(Number x) const {
+        return b_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, x);
+    }
     Number abs(Number x) const {
         return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
     }

@@ -9,6 +9,11 @@ namespace {
 
 /// Whether the node is the same for one point as for that point among many.
 bool is_for_one(const Graph& graph, const Node& node, Axes axis) {
+    // Each lane would keep a list of its own, which lets far more values in
+    // than one list of all points.
+    if (node.op == Op::Reduce &&
+        row_of(Reduction(node.first)).monoid == Monoid::KMinimum)
+        return false;
     if (node.op == Op::Reduce)
         return Axes(node.second) == exchanged(axis) && node.pairs == Pairs::All;
     if (node.op == Op::Index)

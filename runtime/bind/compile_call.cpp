@@ -124,7 +124,7 @@ double pairs_of(const BoundArguments& readings, const Lengths& lengths) {
 
 /// An axis of so few points, and another of so many, that a kernel with lanes
 /// over the many pays although it reads them again for each of the few.
-constexpr std::int32_t few = 4;
+constexpr std::int32_t few = 2;
 Axes few_of(const Lengths& lengths) {
     constexpr std::int64_t many = 1 << 17;
     const auto is_few = [](std::int64_t these, std::int64_t others) {

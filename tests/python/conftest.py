@@ -18,6 +18,7 @@ import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
+import each_isa  # noqa: E402
 import fake_gpu  # noqa: E402
 import interrupts  # noqa: E402
 import long_tests  # noqa: E402
@@ -73,7 +74,9 @@ def pytest_ignore_collect(
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> None:
-    """Marks the tests of wheels; leaves out what is not of the sample."""
+    """Marks the tests of wheels, and of instruction sets; leaves out what is
+    not of the sample.
+    """
     for item in items:
         fixtures = getattr(item, "fixturenames", [])
         markers = [marker.name for marker in item.iter_markers()]
@@ -81,6 +84,8 @@ def pytest_collection_modifyitems(
             fixtures, markers
         ):
             item.add_marker("wheel")
+        if item.path.name in each_isa.FILES:
+            item.add_marker("each_isa")
     if sample.is_whole():
         return
     tests = collections.defaultdict(list)

@@ -39,7 +39,7 @@ struct FreeName {
     Axes axes = Axes::None;
     Span span;
     bool is_index = false; ///< it is read as a subscript of others only
-    bool is_table = false; ///< of `A[r, c]`, `A[r]`: (1, C) is one row
+    bool is_table = false; ///< of `A[r]`, `A @ x`: (1, C) is one row
 };
 std::vector<FreeName> free_names(const ast::Formula& formula);
 

@@ -169,6 +169,11 @@ ValueId GraphBuild::operation(Op op, std::span<const ValueId> given,
     std::vector<ValueId> operands(given.begin(), given.end());
     if (row_of(op).shape == ir::ShapeRule::Elementwise)
         spread_single(op, operands, span);
+    if (op == Op::Where)
+        operands[0] = truth_of(operands[0]);
+    if (row_of(op).result == ir::ResultRule::Logic)
+        for (ValueId& id : operands)
+            id = truth_of(id);
     if (any_unsigned(operands))
         return unsigned_operation(op, operands, span);
     if (std::ranges::none_of(operands,

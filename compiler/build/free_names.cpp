@@ -64,6 +64,8 @@ private:
                 exponents_.insert(node.children[1]);
             if (node.kind == Kind::Apply && node.name == "gather")
                 add_gather(node);
+            if (node.kind == Kind::Apply)
+                add_matrices(node);
             if (node.kind == Kind::Name || node.kind == Kind::Variable)
                 add(node, id, parameters);
             if (node.kind == Kind::Apply || node.kind == Kind::Function)
@@ -76,6 +78,37 @@ private:
         for (std::size_t k = 1; k < node.children.size(); ++k)
             indices_.insert(whole(node.children[k]));
         tables_.insert(node.children[0]);
+    }
+
+    /// What is multiplied as a matrix, here or where a definition begins.
+    void add_matrices(const ast::Node& node) {
+        if (node.name == "@")
+            tables_.insert(node.children.begin(), node.children.end());
+        for (const ast::Definition& definition : formula_.definitions)
+            for (std::size_t k = 0;
+                 definition.name == node.name &&
+                 k < definition.parameters.size() && k < node.children.size();
+                 ++k)
+                if (multiplies(definition, definition.parameters[k]))
+                    tables_.insert(node.children[k]);
+    }
+
+    bool multiplies(const ast::Definition& definition,
+                    const std::string& parameter) const {
+        std::vector<NodeId> path{definition.body};
+        while (!path.empty()) {
+            const ast::Node& node = formula_[path.back()];
+            path.pop_back();
+            const bool is_product =
+                node.kind == Kind::Apply && node.name == "@";
+            for (const NodeId child : node.children) {
+                if (is_product && formula_[child].kind == Kind::Name &&
+                    formula_[child].name == parameter)
+                    return true;
+                path.push_back(child);
+            }
+        }
+        return false;
     }
 
     /// What a value is a component of, or itself.
@@ -163,7 +196,7 @@ private:
     std::set<std::string> used_;
     std::set<NodeId> exponents_;
     std::set<NodeId> indices_; ///< of tables
-    std::set<NodeId> tables_;  ///< of which elements or rows are chosen
+    std::set<NodeId> tables_;  ///< of which rows are chosen, and matrices
     std::vector<const ast::Definition*> pending_;
 };
 

@@ -152,6 +152,9 @@ private:
     Bindings bind_parts(std::span<const ir::ValueId> operands, Span span) const;
     ir::ValueId expand_parts(const ComplexParts& parts,
                              const Bindings& bindings);
+    /// Returns an element of a table of truth values as one, false where there
+    /// is none; other values as they are.
+    ir::ValueId truth_of(ir::ValueId value);
     ir::ValueId operation(ir::Op op, std::span<const ir::ValueId> operands,
                           Span span);
     ir::ValueId operation(ir::Op op,

@@ -308,6 +308,9 @@ ValueId GraphBuild::matrix_product(ValueId a, ValueId b, Span span) {
     const Type &left = builder_.type(a), &right = builder_.type(b);
     if (left.rank == 1 && right.rank == 1)
         return operation(Op::Dot, {a, b}, span);
+    // Arrays of one number are read as numbers.
+    if (left.rank + right.rank == 1 && left.rows == 1 && right.rows == 1)
+        return dot(a, b, span);
     if (left.rank == 2 && right.rank == 2)
         refuse(Code::ExpectedVector, span,
                {"@ after a matrix", describe(right)});
@@ -354,6 +357,11 @@ ValueId GraphBuild::gather(Scope& scope, const ast::Node& node,
                            std::span<ValueId> operands, Span span) {
     for (ValueId& index : operands.subspan(1))
         index = as_scalar(index, span);
+    // A table of one number is read as a number.
+    if (builder_[bits_of(operands[0])].op == Op::Argument &&
+        builder_.type(operands[0]).rank == 0 &&
+        builder_.type(operands[0]).axes == Axes::None)
+        operands[0] = builder_.broadcast(operands[0], 1, span);
     const Type table = builder_.type(operands[0]);
     if (table.rank == 0)
         refuse(Code::ExpectedVector, span, {"a subscript", "a scalar"});
@@ -374,6 +382,15 @@ ValueId GraphBuild::gather(Scope& scope, const ast::Node& node,
         id = bits_of(id);
     const ValueId found = builder_.apply(op, operands, span);
     return by_bits ? real_of_table(found, span) : found;
+}
+
+ValueId GraphBuild::truth_of(ValueId value) {
+    const ir::Node& node = builder_[bits_of(value)];
+    const bool is_element = node.op == Op::Gather || node.op == Op::GatherRow ||
+                            node.op == Op::GatherElement;
+    if (!is_element || builder_.type(node.operands[0]).dtype != DType::Bool)
+        return value;
+    return builder_.apply(Op::Less, {builder_.constant(0), value});
 }
 
 double GraphBuild::fixed_index(double value, std::int32_t length,

@@ -104,6 +104,9 @@ void GraphBuild::scalars_of(ir::Reduction reduction,
     const auto scalars = std::size_t(row_of(row_of(reduction).monoid).scalars);
     for (ValueId& id : operands.first(std::min(scalars, operands.size())))
         id = as_scalar(id, span);
+    if (reduction == ir::Reduction::Any || reduction == ir::Reduction::All ||
+        reduction == ir::Reduction::Count)
+        operands[0] = truth_of(operands[0]);
 }
 
 /// Makes a reduction. The number of chosen pairs differs from point to point:

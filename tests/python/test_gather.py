@@ -399,3 +399,53 @@ def test_a_table_of_one_row_has_rows(dtype):
         np.testing.assert_array_equal(gradient, [[20, 20, 20]])
     vector = tilefold.reduce("A[c_j]", A=table[0], c=c)
     np.testing.assert_array_equal(vector, np.full(5, table[0, 0]))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 3), (3, 1), (2, 3), (3, 2)])
+@pytest.mark.parametrize("components", [1, 3])
+@pytest.mark.parametrize("text", ["A @ x_i", "x_i @ A"])
+def test_matrices_of_one_row_or_column_are_numpys(text, shape, components):
+    rng = np.random.default_rng(3)
+    a, x = rng.random(shape), rng.random((5, components))
+    if (shape[1] if text[0] == "A" else shape[0]) != components:
+        with pytest.raises(tilefold.ShapeError):
+            tilefold.reduce(text, A=a, x=x)
+        return
+    wanted = x @ (a.T if text[0] == "A" else a)
+    found = tilefold.reduce(text, A=a, x=x)
+    assert found.shape == wanted.shape
+    np.testing.assert_allclose(found, wanted, rtol=1e-14)
+
+
+def test_one_component_has_a_covariance():
+    x, y = np.arange(3.0)[:, None], np.arange(4.0)[:, None] ** 2
+    found = tilefold.reduce(
+        "sum_j mahalanobis(x_i, y_j, S)", x=x, y=y, S=np.array([[4.0]])
+    )
+    np.testing.assert_allclose(found, 2 * abs(x - y.T).sum(1))
+
+
+def test_a_table_of_one_number():
+    f = tilefold.compile("sum_j T[c_j]*y_j")
+    c, y = np.zeros(4, int), np.arange(4.0)
+    assert f(T=np.array([5.0]), c=c, y=y) == 30
+    assert f.grad("T")(T=np.array([5.0]), c=c, y=y) == 6
+    with pytest.raises(tilefold.ArgumentError, match="index 1"):
+        f(T=np.array([5.0]), c=c + 1, y=y)
+
+
+TRUTHS = {
+    "sum_j where(A[i, j], x_i·y_j, 0)": lambda a, s: np.where(a, s, 0).sum(1),
+    "sum_j where(not A[i, j], x_i·y_j, 0)": lambda a, s: (~a * s).sum(1),
+    "any_j (A[i, j] and x_i·y_j > 2)": lambda a, s: (a & (s > 2)).any(1),
+    "count_j (A[i, j] or x_i·y_j > 3)": lambda a, s: (a | (s > 3)).sum(1),
+    "sum_j A[i, j]*(x_i·y_j)": lambda a, s: (a * s).sum(1),
+}
+
+
+@pytest.mark.parametrize("text", TRUTHS)
+def test_tables_of_truth_values_hold_truth_values(text):
+    a = np.random.default_rng(0).random((6, 4)) > 0.5
+    x, y = np.ones((6, 1)), np.arange(1, 5.0)[:, None]
+    found = tilefold.reduce(text, A=a, x=x, y=y)
+    np.testing.assert_array_equal(found, TRUTHS[text](a, x @ y.T))

@@ -89,6 +89,13 @@ PyObject* find_in_torch(const char* module, const char* name) {
     return found.is_none() ? nullptr : found.release().ptr();
 }
 
+/// Arrays of truth values of PyArrow's, which are bits, and lend no memory
+/// though they say that they do.
+bool holds_bits(nb::handle type) {
+    return library_of(type) == "pyarrow" &&
+           text_of(type.attr("__name__")) == "BooleanArray";
+}
+
 /// What torch must be asked and told of a tensor.
 void find_torch(nb::handle type, ArrayKind& kind) {
     const nb::object base = base_of_torch(type);
@@ -206,7 +213,7 @@ ArrayKind describe(PyTypeObject* pointer) {
         kind.access = Access::Exchange;
         kind.exchange = exchange;
         kind.library = library_of(type);
-    } else if (nb::hasattr(type, "__dlpack__")) {
+    } else if (nb::hasattr(type, "__dlpack__") && !holds_bits(type)) {
         kind.access = Access::Dlpack;
         find_library(type, kind);
     } else if (!nb::hasattr(type, "__array__") &&

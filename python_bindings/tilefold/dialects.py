@@ -40,8 +40,10 @@ NUMPY = {
         ("var", "std"), "axis dtype out ddof keepdims where mean correction"
     ),
     "median": "axis out overwrite_input keepdims",
-    "quantile": "q axis out overwrite_input method keepdims weights "
-    "interpolation",
+    **dict.fromkeys(
+        ("quantile", "percentile"),
+        "q axis out overwrite_input method keepdims weights interpolation",
+    ),
     **dict.fromkeys(("argmin", "argmax", "ptp"), "axis out keepdims"),
     "average": "axis weights returned keepdims",
     "nansum": "axis dtype out keepdims initial where",

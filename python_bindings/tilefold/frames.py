@@ -40,7 +40,8 @@ def readable(name: str, value: Any) -> Any:
     if getattr(value, "ndim", 0) != 2 or not _is_pandas(value):
         return value
     if all(isinstance(dtype, np.dtype) for dtype in value.dtypes):
-        return value
+        # Beside numbers truth values are numbers; pandas has objects.
+        return value.to_numpy(np.result_type(np.bool_, *value.dtypes))
     return np.stack([np.asarray(column) for _, column in value.items()], 1)
 
 

@@ -18,6 +18,7 @@ from tilefold.kernel_matrix import Kernel, kernel
 from tilefold.lazy_reductions import LazyReductions
 from tilefold.operations import (
     ATTRIBUTES,
+    DERIVED,
     METHODS,
     OF_VECTORS,
     SAME,
@@ -256,6 +257,8 @@ class Lazy(LazyReductions, Tracer):
         elif name in METHODS and isinstance(args[0], Lazy):
             method, given = method_of(args[0], name, kwargs)
             return getattr(args[0], method)(*args[1:], **given)
+        elif name in DERIVED and isinstance(args[0], Lazy) and not args[0].rank:
+            return DERIVED[name](args[0], *args[1:], **kwargs)
         elif name in ATTRIBUTES:
             return attribute_of(args[0], name, kwargs)
         elif name not in JOINS:

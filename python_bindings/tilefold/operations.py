@@ -11,13 +11,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tilefold import _core
 from tilefold.expression import applied
 from tilefold.frameworks import is_read_by_dynamo, leave_graph
+from tilefold.functions import JOINS, is_function
 from tilefold.operators import Operators
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Protocol, Self
 
     from typing_extensions import TypeIs
@@ -28,6 +31,7 @@ else:
 
 __all__ = [
     "ATTRIBUTES",
+    "DERIVED",
     "METHODS",
     "OF_VECTORS",
     "SAME",
@@ -53,6 +57,17 @@ METHODS = {
     "vector_norm": "norm", "linalg_norm": "norm", "linalg_vector_norm": "norm",
     "matrix_transpose": "transpose", "linalg_diagonal": "diag",
 }  # fmt: skip
+# Those that are made of methods; each is given the value, and settings.
+DERIVED: dict[str, Callable[..., Any]] = {
+    "average": lambda value, **given: value.mean(**given),
+    "ptp": lambda value, **given: value.max(**given) - value.min(**given),
+    "percentile": lambda value, q, **given: value.quantile(
+        np.asarray(q) / 100, **given
+    ),
+    "nansum": lambda value, **given: value.apply(
+        "where", (value.apply("isnan", (value,), {}), 0, value), {}
+    ).sum(**given),
+}
 # Functions of whole arrays that are attributes.
 ATTRIBUTES = ("shape", "ndim", "size")
 # Products of PyTorch's under one name, and those of NumPy's that pair other
@@ -157,8 +172,12 @@ class Operations(Operators):
             if name in METHODS and len(_kernels(args)) == 1:
                 method, given = method_of(first, name, kwargs)
                 return getattr(first, method)(*args[1:], **given)
+            if name in DERIVED:
+                return DERIVED[name](first, *args[1:], **kwargs)
             if name in ATTRIBUTES:
                 return attribute_of(first, name, kwargs)
+        if not is_function(name) and name not in JOINS:
+            _core.fail("TracedFunction", name)
         operands = [_operand(value) for value in args]
         named = {key: _operand(value) for key, value in kwargs.items()}
         return cls._of_pair(applied(name, operands, named))

@@ -265,3 +265,14 @@ def test_without_gradients_recorded_a_leaf_is_read(points):
         assert float(tilefold.reduce("sum_j b_j", b=leaf)) == pytest.approx(
             points.b.sum()
         )
+
+
+def test_truth_values_of_tables_are_read():
+    """Beside numbers pandas makes objects of them; PyArrow's are bits."""
+    pandas = pytest.importorskip("pandas")
+    pyarrow = pytest.importorskip("pyarrow")
+    flags, numbers = [True, False, True], [1.0, 2.0, 3.0]
+    frame = pandas.DataFrame({"flag": flags, "number": numbers})
+    assert tilefold.reduce("sum_j |x_j|²", x=frame) == 16
+    assert tilefold.reduce("sum_j |x_j|²", x=frame[["flag"]]) == 2
+    assert tilefold.reduce("sum_j x_j", x=pyarrow.array(flags)) == 2

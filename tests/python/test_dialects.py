@@ -41,6 +41,10 @@ NUMPY = {
     "defaults": lambda k: np.exp(k, where=True, casting="same_kind"),
     "argmax": lambda k: np.argmax(k, 1),
     "count_nonzero": lambda k: np.count_nonzero(k > 0.4, axis=1),
+    "percentile": lambda k: np.percentile(k, [30, 60], axis=1),
+    "average": lambda k: np.average(k, axis=1),
+    "ptp": lambda k: np.ptp(k, axis=0),
+    "nansum": lambda k: np.nansum(np.where(k > 0.5, k, np.nan), axis=1),
     "arctanh": lambda k: 1 / np.arctanh(k / 2),
 }
 NUMPY_REFUSED = {
@@ -52,6 +56,8 @@ NUMPY_REFUSED = {
     "difference of truths": lambda k: (k > 0.3) - (k > 0.6),
     "matrices side by side": lambda k: np.concatenate([k, k], axis=1),
     "a stack of matrices": lambda k: np.stack([k, k]),
+    "weights": lambda k: np.average(k, axis=1, weights=np.ones(5)),
+    "select": lambda k: np.select([k > 0.5], [k], 0),
     "the nuclear norm": lambda k: np.linalg.norm(k, "nuc"),
 }
 TORCH = {

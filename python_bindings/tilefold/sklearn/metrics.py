@@ -55,6 +55,16 @@ _NAMES = {
         1.0,
     ),
     "hamming": ("sum([x_i != y_j])/D", 1.0),
+    # Of truth values, which others are read as; two vectors of zeros agree.
+    "jaccard": (
+        "sum([(x_i != 0) != (y_j != 0)])*pinv(sum([x_i != 0 or y_j != 0]))",
+        1.0,
+    ),
+    "correlation": (
+        "|a/|a| - b/|b||²/2 with a = x_i - sum(x_i)/D, b = y_j - sum(y_j)/D",
+        1.0,
+    ),
+    "seuclidean": ("sum([(x_i - y_j)*(x_i - y_j)/V])", 2.0),
 }
 _WITH_PARAMETERS = {"mahalanobis": ["A"]}
 _NAME = re.compile(r"\w+")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tilefold.errors import ArgumentError
@@ -52,6 +52,8 @@ class NeighborsBase(BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "algorithm": [StrOptions({"auto", "ball_tree", "kd_tree", "brute"})],
+        "leaf_size": [Interval(Integral, 1, None, closed="left")],
         "metric": [str, callable],
         "p": [Interval(Real, 0, None, closed="right"), None],
         "metric_params": [dict, None],
@@ -356,6 +358,11 @@ class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch):
         How many a search finds, where it does not say.
     radius : float, default 1.0
         Within which a search looks, where it does not say.
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default "auto"
+        Read for the sake of scikit-learn's programs, and without effect: every
+        pair is looked at.
+    leaf_size : int, default 30
+        Likewise.
     metric : str or callable, default "minkowski"
         A name of scikit-learn's, a distance of tilefold's catalogue, a formula
         in x_i and y_j, or a Python function of two points, which is traced.
@@ -397,6 +404,8 @@ class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch):
         *,
         n_neighbors: int = 5,
         radius: float = 1.0,
+        algorithm: str = "auto",
+        leaf_size: int = 30,
         metric: Any = "minkowski",
         p: float | None = 2,
         metric_params: dict[str, Any] | None = None,
@@ -404,6 +413,8 @@ class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch):
     ) -> None:
         self.n_neighbors = n_neighbors
         self.radius = radius
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
         self.metric = metric
         self.p = p
         self.metric_params = metric_params

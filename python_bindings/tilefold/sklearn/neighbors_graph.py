@@ -90,6 +90,11 @@ class KNeighborsTransformer(_Transformer, KNeighborsSearch):
         Whether entries are distances, or 1.
     n_neighbors : int, default 5
         K.
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default "auto"
+        Read for the sake of scikit-learn's programs, and without effect: every
+        pair is looked at.
+    leaf_size : int, default 30
+        Likewise.
     metric : str or callable, default "minkowski"
         As ``NearestNeighbors`` takes it.
     p : float, default 2
@@ -122,6 +127,8 @@ class KNeighborsTransformer(_Transformer, KNeighborsSearch):
         *,
         mode: str = "distance",
         n_neighbors: int = 5,
+        algorithm: str = "auto",
+        leaf_size: int = 30,
         metric: Any = "minkowski",
         p: float | None = 2,
         metric_params: dict[str, Any] | None = None,
@@ -129,6 +136,8 @@ class KNeighborsTransformer(_Transformer, KNeighborsSearch):
     ) -> None:
         self.mode = mode
         self.n_neighbors = n_neighbors
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
         self.metric = metric
         self.p = p
         self.metric_params = metric_params
@@ -175,6 +184,11 @@ class RadiusNeighborsTransformer(_Transformer, RadiusNeighborsSearch):
         Whether entries are distances, or 1.
     radius : float, default 1.0
         The largest distance that is near, in the units of the metric.
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default "auto"
+        Read for the sake of scikit-learn's programs, and without effect: every
+        pair is looked at.
+    leaf_size : int, default 30
+        Likewise.
     metric : str or callable, default "minkowski"
         As ``NearestNeighbors`` takes it.
     p : float, default 2
@@ -207,6 +221,8 @@ class RadiusNeighborsTransformer(_Transformer, RadiusNeighborsSearch):
         *,
         mode: str = "distance",
         radius: float = 1.0,
+        algorithm: str = "auto",
+        leaf_size: int = 30,
         metric: Any = "minkowski",
         p: float | None = 2,
         metric_params: dict[str, Any] | None = None,
@@ -214,6 +230,8 @@ class RadiusNeighborsTransformer(_Transformer, RadiusNeighborsSearch):
     ) -> None:
         self.mode = mode
         self.radius = radius
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
         self.metric = metric
         self.p = p
         self.metric_params = metric_params

@@ -38,6 +38,8 @@ class _Weighted(KNeighborsSearch):
         n_neighbors: int = 5,
         *,
         weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
         metric: Any = "minkowski",
         p: float | None = 2,
         metric_params: dict[str, Any] | None = None,
@@ -45,6 +47,8 @@ class _Weighted(KNeighborsSearch):
     ) -> None:
         self.n_neighbors = n_neighbors
         self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
         self.metric = metric
         self.p = p
         self.metric_params = metric_params
@@ -84,6 +88,11 @@ class KNeighborsClassifier(_Weighted, Classifier):
     weights : {"uniform", "distance"} or callable, default "uniform"
         How votes count: alike, by 1/distance, or by what a function makes of an
         array of distances, NumPy's.
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default "auto"
+        Read for the sake of scikit-learn's programs, and without effect: every
+        pair is looked at.
+    leaf_size : int, default 30
+        Likewise.
     metric : str or callable, default "minkowski"
         As ``NearestNeighbors`` takes it.
     p : float, default 2
@@ -239,6 +248,11 @@ class KNeighborsRegressor(_Weighted, Regressor):
     weights : {"uniform", "distance"} or callable, default "uniform"
         How votes count: alike, by 1/distance, or by what a function makes of an
         array of distances, NumPy's.
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default "auto"
+        Read for the sake of scikit-learn's programs, and without effect: every
+        pair is looked at.
+    leaf_size : int, default 30
+        Likewise.
     metric : str or callable, default "minkowski"
         As ``NearestNeighbors`` takes it.
     p : float, default 2

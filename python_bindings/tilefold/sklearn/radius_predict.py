@@ -127,6 +127,11 @@ class RadiusNeighborsClassifier(_Within, Classifier):
     weights : {"uniform", "distance"} or callable, default "uniform"
         How votes count: alike, by 1/distance, or by what a function makes of an
         array of distances, NumPy's.
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default "auto"
+        Read for the sake of scikit-learn's programs, and without effect: every
+        pair is looked at.
+    leaf_size : int, default 30
+        Likewise.
     metric : str or callable, default "minkowski"
         As ``NearestNeighbors`` takes it.
     p : float, default 2
@@ -168,6 +173,8 @@ class RadiusNeighborsClassifier(_Within, Classifier):
         radius: float = 1.0,
         *,
         weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
         metric: Any = "minkowski",
         p: float | None = 2,
         outlier_label: Any = None,
@@ -176,6 +183,8 @@ class RadiusNeighborsClassifier(_Within, Classifier):
     ) -> None:
         self.radius = radius
         self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
         self.metric = metric
         self.p = p
         self.outlier_label = outlier_label
@@ -339,6 +348,11 @@ class RadiusNeighborsRegressor(_Within, Regressor):
     weights : {"uniform", "distance"} or callable, default "uniform"
         How votes count: alike, by 1/distance, or by what a function makes of an
         array of distances, NumPy's.
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}, default "auto"
+        Read for the sake of scikit-learn's programs, and without effect: every
+        pair is looked at.
+    leaf_size : int, default 30
+        Likewise.
     metric : str or callable, default "minkowski"
         As ``NearestNeighbors`` takes it.
     p : float, default 2
@@ -371,6 +385,8 @@ class RadiusNeighborsRegressor(_Within, Regressor):
         radius: float = 1.0,
         *,
         weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
         metric: Any = "minkowski",
         p: float | None = 2,
         metric_params: dict[str, Any] | None = None,
@@ -378,6 +394,8 @@ class RadiusNeighborsRegressor(_Within, Regressor):
     ) -> None:
         self.radius = radius
         self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
         self.metric = metric
         self.p = p
         self.metric_params = metric_params

@@ -150,6 +150,7 @@ def test_a_metric_of_scikit_learn_finds_what_it_finds(
         assert graph.nnz == same.nnz
 
 
+@pytest.mark.filterwarnings("ignore:Data was converted to boolean")
 @pytest.mark.parametrize("name", sorted(MEANT | {"hamming", "jaccard"}))
 def test_a_metric_has_its_meaning_for_all_signs(name, random):
     """And for components, and vectors, of zeros."""

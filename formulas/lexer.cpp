@@ -47,6 +47,7 @@ public:
 private:
     void token();
     void number();
+    bool is_pi_before_a_name() const;
     void name();
     void name_symbol(const Letter& letter);
     void superscript();
@@ -221,8 +222,29 @@ std::size_t Lexer::subscripts(std::size_t at) const {
     }
 }
 
+/// Whether π stands before another name, as in `2πσ²`, and is a factor of its
+/// own. `πi` is left to the parser, which asks what i is.
+bool Lexer::is_pi_before_a_name() const {
+    constexpr std::string_view pi = "π";
+    if (!text_.substr(at_).starts_with(pi))
+        return false;
+    std::size_t end = at_ + pi.size();
+    if (!utf8::starts_name(character(end).code) || byte(end) == '_')
+        return false;
+    const std::size_t begin = end;
+    while (utf8::continues_name(character(end).code))
+        end += character(end).length;
+    const std::string_view rest = text_.substr(begin, end - begin);
+    return rest != "i" && rest != "j";
+}
+
 void Lexer::name() {
     const std::size_t begin = at_;
+    if (is_pi_before_a_name()) {
+        at_ += std::string_view("π").size();
+        push(TokenKind::Name, begin).name = "pi";
+        return;
+    }
     for (;;) {
         const auto [code, length] = character(at_);
         if (length != 0 && utf8::continues_name(code)) {

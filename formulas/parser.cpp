@@ -163,15 +163,44 @@ void Parser::parse_head() {
     tree_.formula().head = std::move(head);
 }
 
+/// Parses each definition behind those that it uses, in whatever order they
+/// are written.
 void Parser::parse_definitions() {
-    for (;;) {
+    std::map<std::string, std::size_t> numbers;
+    for (std::size_t k = 0; k < definitions_.size(); ++k)
+        numbers.emplace(tokens_[definitions_[k]].name, k);
+    std::vector<bool> seen(definitions_.size());
+    const auto parse = [&](const auto& self, std::size_t number) -> void {
+        if (seen[number])
+            return; // perhaps it is one that uses itself, which is refused
+        seen[number] = true;
+        for (const std::string& name : names_used(number))
+            if (const auto used = numbers.find(name); used != numbers.end())
+                self(self, used->second);
+        at_ = definitions_[number];
         parse_definition();
-        if (!separates(peek().kind))
-            break;
-        take();
-    }
-    if (!next_is(TokenKind::End))
-        unexpected(at_);
+        if (!separates(peek().kind) && !next_is(TokenKind::End))
+            unexpected(at_);
+    };
+    for (std::size_t k = 0; k < definitions_.size(); ++k)
+        parse(parse, k);
+}
+
+/// Returns the names in a definition, but its own and its parameters.
+std::vector<std::string> Parser::names_used(std::size_t number) const {
+    std::size_t at = definitions_[number];
+    const std::size_t end = number + 1 < definitions_.size()
+                                ? definitions_[number + 1] - 1
+                                : tokens_.size();
+    std::set<std::string> own;
+    for (; at < end && tokens_[at].kind != TokenKind::Assign; ++at)
+        own.insert(tokens_[at].name);
+    std::vector<std::string> names;
+    for (; at < end; ++at)
+        if (tokens_[at].kind == TokenKind::Name &&
+            !own.contains(tokens_[at].name))
+            names.push_back(tokens_[at].name);
+    return names;
 }
 
 void Parser::parse_definition() {

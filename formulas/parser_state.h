@@ -74,6 +74,7 @@ private:
     void parse_head();
     void parse_definitions();
     void parse_definition();
+    std::vector<std::string> names_used(std::size_t number) const;
     std::vector<std::string> parse_parameters();
     void check_defined_name(const Token& token) const;
     NodeId parse_body(std::size_t end);

@@ -216,18 +216,18 @@ def _read_arguments(texts: Sequence[str]) -> dict[str, Any]:
         if name in arrays:
             raise _UsageError(f"'{name}' is given twice")
         try:
-            arrays[name] = _read_value(value)
+            arrays[name] = _read_value(value, name)
         except (files.FileError, _UsageError) as error:
             raise _UsageError(f"{name}: {error}") from error
     return arrays
 
 
-def _read_value(text: str) -> Any:
+def _read_value(text: str, name: str) -> Any:
     numbers = [_number(part) for part in text.split(",")]
     if None not in numbers:
         return numbers[0] if len(numbers) == 1 else np.array(numbers)
     if files.is_file(text):
-        return files.read(text)
+        return files.read(text, name)
     try:
         found = described.described(text)
     except described.Unknown as error:
@@ -235,7 +235,8 @@ def _read_value(text: str) -> Any:
     if found is None:
         raise _UsageError(
             f"'{text}' is neither a number (0.5, 1,2,3, 1+2j), nor a type "
-            "(float32[1000,3]), nor a file (x.npy, d.npz:b, d.csv, d.parquet)"
+            "(float32[1000,3]), nor a file (x.npy, d.npz:b, d.csv, d.parquet; "
+            "- is the standard input)"
         )
     return found
 

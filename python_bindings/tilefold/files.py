@@ -1,9 +1,10 @@
 # python_bindings/tilefold/files.py - arrays in files, for the command line.
-"""Arrays from and to .npy, .npz, .csv and .parquet, by the path's ending.
+"""Arrays from and to .npy, .npz, .csv, .tsv and .parquet, by the path's ending.
 
 `d.npz:b` is one array of an archive, `d.csv:lon,lat` and `d.parquet:lon,lat`
 are columns of a table. A table is an array of shape (N, D), or (N,) where one
 column is read; a first line of a CSV file that holds no numbers names them.
+`-` is the standard input.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import csv
 import io
 import os
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -70,17 +72,20 @@ def is_file(text: str) -> bool:
     >>> tilefold.files.is_file("d.csv:lon,lat"), tilefold.files.is_file("0.5")
     (True, False)
     """
-    return _split(text) is not None
+    return text == "-" or _split(text) is not None
 
 
-def read(text: str) -> Any:
+def read(text: str, name: str = "") -> Any:
     r"""Reads an array from a file, or from a part of one.
 
     Parameters
     ----------
     text : str
-        PATH or PATH:PART: an array of a .npz archive, columns of a .csv or
-        .parquet table.
+        PATH or PATH:PART: an array of a .npz archive, columns of a .csv, .tsv
+        or .parquet table. "-" is the standard input: .npy, .npz or CSV.
+    name : str, optional
+        Of the array that is wanted of an archive of several, where no part
+        says it.
 
     Returns
     -------
@@ -109,10 +114,14 @@ def read(text: str) -> Any:
     array([[1, 3],
            [4, 6]])
     """
+    if text == "-":
+        return _standard_input(name)
     found = _split(text)
     if found is None:
         raise FileError(f"{text}: {_KNOWN}")
     path, part = found
+    if path.suffix == ".npz" and not part:
+        part = _own(path, name)
     try:
         return _FORMATS[path.suffix][0](path, part)
     except (FileError, OSError):
@@ -190,6 +199,30 @@ def _split(text: str) -> tuple[Path, str] | None:
     return None
 
 
+def _standard_input(name: str) -> Any:
+    """An array that another program writes."""
+    data = sys.stdin.buffer.read()
+    endings = {b"\x93NU": ".npy", b"PK\x03": ".npz"}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "stdin" + endings.get(data[:3], ".csv"))
+        path.write_bytes(data)
+        try:
+            return np.array(read(str(path), name))
+        except FileError as error:
+            text = str(error).replace(f"{folder}{os.sep}", "")
+            raise FileError(text) from None
+
+
+def _own(path: Path, name: str) -> str:
+    """The array of an argument's name in an archive of several."""
+    try:
+        with path.open("rb") as file:
+            names = np.load(file).files
+    except Exception:
+        return ""  # reading it says what is wrong
+    return name if name in names and len(names) > 1 else ""
+
+
 # ---- NumPy's own ------------------------------------------------------------
 
 
@@ -230,8 +263,9 @@ def _npz(array: Any) -> Put:
 
 
 def _read_csv(path: Path, part: str) -> Any:
+    comma = _SEPARATORS[path.suffix]
     with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file)
+        rows = csv.reader(file, delimiter=comma)
         first = next((row for row in rows if any(map(str.strip, row))), None)
         lines = rows.line_num
     if first is None:
@@ -243,7 +277,7 @@ def _read_csv(path: Path, part: str) -> Any:
     chosen = _columns(path, names, part)
     table = _numbers(
         path,
-        delimiter=",",
+        delimiter=comma,
         encoding="utf-8-sig",
         quotechar='"',
         comments=None,
@@ -280,7 +314,10 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _csv(array: Any) -> Put:
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+
+def _csv(array: Any, comma: str = ",") -> Put:
     if array.ndim > 2:
         raise FileError(
             f"a result of shape {array.shape} has no rows and columns: "
@@ -290,7 +327,7 @@ def _csv(array: Any) -> Put:
 
     def put(file: BinaryIO) -> None:
         for row in rows:  # as text that reads back to the same numbers
-            file.write(",".join(map(_spelled, row)).encode() + b"\n")
+            file.write(comma.join(map(_spelled, row)).encode() + b"\n")
 
     return put
 
@@ -408,6 +445,7 @@ _FORMATS: dict[str, tuple[Callable[[Path, str], Any], Callable[[Any], Put]]] = {
     ".npy": (_read_npy, _npy),
     ".npz": (_read_npz, _npz),
     ".csv": (_read_csv, _csv),
+    ".tsv": (_read_csv, lambda array: _csv(array, "\t")),
     ".parquet": (_read_parquet, _table),
 }
 FORMATS = [ending[1:] for ending in _FORMATS]

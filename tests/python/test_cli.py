@@ -124,13 +124,14 @@ ERRORS = [
     (
         ["run", "sum_j x_j", "x=abc"],
         "tilefold: x: 'abc' is neither a number (0.5, 1,2,3, 1+2j), nor a type "
-        "(float32[1000,3]), nor a file (x.npy, d.npz:b, d.csv, d.parquet)\n",
+        "(float32[1000,3]), nor a file (x.npy, d.npz:b, d.csv, d.parquet; "
+        "- is the standard input)\n",
     ),
     (
         ["run", "sum_j x_j", "x=1,2,"],
         "tilefold: x: '1,2,' is neither a number (0.5, 1,2,3, 1+2j), nor a "
         "type (float32[1000,3]), nor a file (x.npy, d.npz:b, d.csv, "
-        "d.parquet)\n",
+        "d.parquet; - is the standard input)\n",
     ),
     (
         ["run", "sum_j x_j", "x=f32[3]"],

@@ -36,14 +36,14 @@ ARRAYS = {
 @pytest.mark.parametrize("name", ARRAYS)
 def test_what_is_written_is_read(tmp_path, name, form):
     array, path = ARRAYS[name], tmp_path / f"a.{form}"
-    table = form in ("csv", "parquet")
+    table = form in ("csv", "tsv", "parquet")
     if table and array.ndim > 2:
         with pytest.raises(files.FileError, match=r"shape \(2, 3, 4\)"):
             files.write(array, str(path))
     elif form == "parquet" and array.dtype.kind == "c":
         with pytest.raises(files.FileError, match=r"write \.npy or \.npz"):
             files.write(array, str(path))
-    elif form == "csv" and array.size == 0:
+    elif form in ("csv", "tsv") and array.size == 0:
         files.write(array, str(path))
         with pytest.raises(files.FileError, match="is empty"):
             files.read(str(path))
@@ -55,12 +55,12 @@ def test_what_is_written_is_read(tmp_path, name, form):
         if table and array.ndim == 2 and array.shape[1] == 1:
             wanted = array[:, 0]
         found = files.read(str(path))
-        if form == "csv":  # holds no types
+        if form in ("csv", "tsv"):  # holds no types
             found = found.astype(array.dtype)
         assert found.dtype == array.dtype
         np.testing.assert_array_equal(found, wanted)
         return
-    assert form in ("csv", "parquet")
+    assert form in ("csv", "tsv", "parquet")
 
 
 def test_a_file_that_cannot_be_written_is_left_as_it_was(tmp_path):
@@ -228,7 +228,7 @@ def test_the_form_of_a_file_without_a_known_ending(tmp_path):
     done = tilefold("run", "2*x_i", "x=float64[3]", "-o", path)
     assert done.returncode == 1
     assert done.stderr == (
-        f"tilefold: {path}: a file of arrays ends in .npy, .npz, .csv, "
+        f"tilefold: {path}: a file of arrays ends in .npy, .npz, .csv, .tsv, "
         ".parquet, or name it with --format\n"
     )
     assert not path.exists()
@@ -336,3 +336,38 @@ def test_what_no_guess_fits_is_an_error():
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("tilefold: ")
     assert "Traceback" not in done.stderr
+
+
+def test_an_archive_of_several_has_the_arrays_of_the_arguments(tmp_path):
+    path = tmp_path / "d.npz"
+    np.savez(path, x=np.arange(3.0), y=np.ones(4))
+    run = tilefold("run", "sum_j |x_i - y_j|", f"x={path}", f"y={path}")
+    assert (run.returncode, run.stdout) == (0, "[4. 0. 4.]\n")
+    run = tilefold("run", "sum_j z_j", f"z={path}")
+    assert run.returncode != 0
+    assert "which array of" in run.stderr
+
+
+INPUTS = {
+    "csv": (b"a,b\n1,2\n3,4\n", "30.0\n"),
+    "npy": (None, "30.0\n"),
+    "no number": (b"a,b\n1,x\n", ""),
+}
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_the_standard_input_is_read(name):
+    given, wanted = INPUTS[name]
+    if given is None:
+        memory = io.BytesIO()
+        np.save(memory, np.array([[1, 2], [3, 4]]))
+        given = memory.getvalue()
+    run = subprocess.run(
+        [sys.executable, "-m", "tilefold", "run", "sum_j |x_j|²", "x=-"],
+        input=given,
+        capture_output=True,
+        check=False,
+    )
+    assert run.stdout.decode() == wanted
+    if not wanted:
+        assert b"stdin.csv: could not convert" in run.stderr

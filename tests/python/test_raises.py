@@ -278,8 +278,24 @@ METHODS = {
     "ComponentMethods.sum": of_components("sum"),
     "ComponentMethods.max": of_components("max"),
     "ComponentMethods.min": of_components("min"),
-    "ComponentMethods.norm": {
-        "ArgumentError": lambda: Tracer.parameter(POINTS[0]).norm(3)
+    **{
+        f"ComponentMethods.{name}": {
+            "ArgumentError": lambda name=name: getattr(
+                Tracer.parameter(POINTS[0]), name
+            )(axis=1)
+        }
+        for name in (
+            "norm",
+            "mean",
+            "prod",
+            "any",
+            "all",
+            "var",
+            "std",
+            "ptp",
+            "argmax",
+            "argmin",
+        )
     },
     "ComponentMethods.dot": {
         "ShapeError": lambda: lazies()[0].dot(lazies(np.ones((3, 3)))[1]).shape,

@@ -17,13 +17,19 @@ namespace tilefold::python {
 
 namespace {
 
-double number_of(const char* name, nb::handle value) {
+double number_of(const char* name, nb::handle value,
+                 const char* cure = "pass a number") {
     const double number = PyFloat_AsDouble(value.ptr());
     if (number == -1 && PyErr_Occurred()) {
         PyErr_Clear();
-        fail(Code::BadOption, {name, type_of(value), "pass a number"});
+        fail(Code::BadOption, {name, type_of(value), cure});
     }
     return number;
+}
+
+double ridge_of(nb::dict given) {
+    return number_of("ridge", given["ridge"],
+                     "pass a number; K.add_diag(…) adds one for each point");
 }
 
 Preconditioner preconditioner_of(nb::handle value) {
@@ -44,7 +50,7 @@ std::optional<std::int64_t> count_of(const char* name, nb::handle value,
 
 SolveOptions options_of(nb::dict given) {
     SolveOptions options;
-    options.ridge = number_of("ridge", given["ridge"]);
+    options.ridge = ridge_of(given);
     options.rtol = number_of("rtol", given["rtol"]);
     options.preconditioner = preconditioner_of(given["preconditioner"]);
     options.method = method_named(text_of(given["method"]));
@@ -58,7 +64,7 @@ SolveOptions options_of(nb::dict given) {
 
 LogdetOptions logdet_options_of(nb::dict given) {
     LogdetOptions options;
-    options.ridge = number_of("ridge", given["ridge"]);
+    options.ridge = ridge_of(given);
     options.preconditioner = preconditioner_of(given["preconditioner"]);
     options.maxiter = count_of("maxiter", given["maxiter"],
                                "pass a whole number, 1 or above");

@@ -586,3 +586,14 @@ def test_topk(axis, largest):
     np.testing.assert_allclose(
         values, np.take_along_axis(dense, order, -1), rtol=1e-12
     )
+
+
+def test_a_ridge_for_each_point_is_a_diagonal():
+    x = np.arange(6.0)
+    kernel = tilefold.kernel("exp(-|x_i - x_j|²)", x=x)
+    b, ridge = np.ones(6), np.arange(1.0, 7.0)
+    with pytest.raises(tilefold.ArgumentError, match="add_diag"):
+        kernel.solve(b, ridge=ridge)
+    found = kernel.add_diag(ridge).solve(b, rtol=1e-10)
+    wanted = np.linalg.solve(kernel.dense() + np.diag(ridge), b)
+    np.testing.assert_allclose(found, wanted, rtol=1e-8)

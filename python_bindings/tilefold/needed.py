@@ -57,9 +57,11 @@ def require(face: str) -> None:
             cure = f"pip install 'tilefold[{face}]'"
             missing = f"{needs}: {cure}"
             raise ModuleNotFoundError(missing, name=module) from error
-        found = getattr(library, "__version__", "one without a version")
-        # Of a pre-release, such as 1.16rc1, the numbers alone.
-        if tuple(map(int, re.findall(r"\d+", found)[:2])) < least:
+        found = str(getattr(library, "__version__", ""))
+        # Of a pre-release, such as 1.16rc1, the numbers alone. A checkout may
+        # have none, and is taken for a new one.
+        numbers = re.findall(r"\d+", found)[:2]
+        if numbers and tuple(map(int, numbers)) < least:
             oldest = ".".join(map(str, least))
             raise ImportError(
                 f"{needs} {oldest} or later, but found {found}: "

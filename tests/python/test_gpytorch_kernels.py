@@ -501,3 +501,11 @@ def test_operators_are_linear_operators():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         covariance.add_jitter(1e-3).cholesky()
+
+
+def test_kernels_that_have_no_formula_here_are_gpytorchs_own():
+    for name in theirs.__all__:
+        assert issubclass(getattr(ours, name), getattr(theirs, name))
+    assert ours.RFFKernel is theirs.RFFKernel
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        ours.nothing  # noqa: B018

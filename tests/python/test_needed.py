@@ -61,8 +61,10 @@ def test_an_old_library_is_named(face, needed):
     )
 
 
-@pytest.mark.parametrize("version", ["1.16rc1", "1.16.dev2+g1", "2rc1", "1.15"])
-def test_versions_of_pre_releases_are_read(version):
+@pytest.mark.parametrize(
+    "version", ["1.16rc1", "1.16.dev2+g1", "2rc1", "1.15", "Unknown"]
+)
+def test_versions_of_pre_releases_and_checkouts_are_read(version):
     pytest.importorskip("gpytorch")
     before = f"import gpytorch as m; m.__version__ = {version!r}"
     assert imported("gpytorch", before) == "imported"

@@ -11,7 +11,8 @@ Their matrices are never stored: scale, sum, product and active dimensions are
 one formula, and so is its gradient. What is made of up to
 `gpytorch.settings.max_cholesky_size` points is a dense matrix, as in GPyTorch.
 `FormulaKernel` makes a kernel of any formula; kernels of GPyTorch that are not
-here, and its models and strategies, take these for its own. Products by values
+here are found here as its own, and they, its models and strategies, take these
+for its own. Products by values
 are exact, on whichever side the matrices of this package are: what
 linear_operator makes of one of its own times one of these is taught to it here.
 
@@ -21,6 +22,8 @@ has first ones: linear_operator counts its saved solutions as constants.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from tilefold.needed import require
 
@@ -76,3 +79,12 @@ __all__ = [
     "convert",
     "install",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """A kernel of GPyTorch that has no formula here: its own."""
+    import gpytorch.kernels
+
+    if name not in gpytorch.kernels.__all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(gpytorch.kernels, name)

@@ -504,7 +504,7 @@ def test_operators_are_linear_operators():
 
 
 def test_kernels_that_have_no_formula_here_are_gpytorchs_own():
-    for name in theirs.__all__:
+    for name in set(theirs.__all__) - {"keops"}:  # a module
         assert issubclass(getattr(ours, name), getattr(theirs, name))
     assert ours.RFFKernel is theirs.RFFKernel
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

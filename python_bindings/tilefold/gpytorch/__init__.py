@@ -85,6 +85,7 @@ def __getattr__(name: str) -> Any:
     """A kernel of GPyTorch that has no formula here: its own."""
     import gpytorch.kernels
 
-    if name not in gpytorch.kernels.__all__:
+    found = getattr(gpytorch.kernels, name, None)
+    if not isinstance(found, type):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(gpytorch.kernels, name)
+    return found

@@ -35,12 +35,12 @@ constexpr External externals[] = {
 double reference(std::string_view stem, double x, double y) {
     using Function = double (*)(double);
     constexpr std::pair<std::string_view, Function> unary[] = {
-        {"exp", std::exp},       {"exp2", std::exp2},   {"log", std::log},
-        {"sin", std::sin},       {"cos", std::cos},     {"tan", std::tan},
-        {"asin", std::asin},     {"acos", std::acos},   {"atan", std::atan},
-        {"sinh", std::sinh},     {"cosh", std::cosh},   {"tanh", std::tanh},
-        {"log1p", std::log1p},   {"expm1", std::expm1}, {"erf", std::erf},
-        {"log2", std::log2},     {"log10", std::log10}, {"erfc", std::erfc},
+        {"exp", std::exp},       {"exp2", std::exp2},     {"log", std::log},
+        {"sin", std::sin},       {"cos", std::cos},       {"tan", std::tan},
+        {"asin", std::asin},     {"acos", std::acos},     {"atan", std::atan},
+        {"sinh", std::sinh},     {"cosh", std::cosh},     {"tanh", std::tanh},
+        {"log1p", std::log1p},   {"expm1", std::expm1},   {"erf", std::erf},
+        {"log2", std::log2},     {"log10", std::log10},   {"erfc", std::erfc},
         {"lgamma", std::lgamma}, {"tgamma", std::tgamma},
     };
     using Special = double (*)(double, double);

@@ -357,9 +357,12 @@ def _settings(given: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in given.items():
         if value is None or "NoValue" in type(value).__name__:
             continue
-        if key in _NOTHING and any(
-            type(value) is type(nothing) and value == nothing
-            for nothing in _NOTHING[key]
+        # 1 and 1.0 are the same number, and True is none.
+        is_plain = isinstance(value, (str, int, float))
+        if is_plain and any(
+            value == nothing
+            and isinstance(value, bool) == isinstance(nothing, bool)
+            for nothing in _NOTHING.get(key, ())
         ):
             continue
         found[key] = value

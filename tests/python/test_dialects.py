@@ -93,6 +93,7 @@ TORCH = {
     "clamp": lambda k: torch.clamp(k, min=0.2),
     "quantile": lambda k: torch.quantile(k, 0.3, dim=1),
     "softplus": functional.softplus,
+    "softplus at its defaults": lambda k: functional.softplus(k, beta=1.0),
 }
 TORCH_REFUSED = {
     "median": lambda k: torch.median(k, 1),

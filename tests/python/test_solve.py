@@ -431,7 +431,8 @@ REFUSALS = [
     (
         lambda k, b: k.solve(b, "much"),
         tilefold.ArgumentError,
-        "the option ridge cannot be a str\npass a number",
+        "the option ridge cannot be a str\npass a number; K.add_diag(…) adds "
+        "one for each point",
     ),
 ]
 

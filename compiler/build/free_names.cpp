@@ -33,7 +33,10 @@ constexpr Constant constants[] = {
 class Collector {
 public:
     explicit Collector(const Formula& formula)
-        : formula_(formula), plain_(lacks_subscripts(formula)) {}
+        : formula_(formula), plain_(lacks_subscripts(formula)) {
+        for (const ast::Definition& definition : formula.definitions)
+            matrices_[definition.name] = matrix_parameters(definition);
+    }
 
     std::vector<NameUse> run() {
         visit(formula_.root, {});
@@ -80,35 +83,44 @@ private:
         tables_.insert(node.children[0]);
     }
 
-    /// What is multiplied as a matrix, here or where a definition begins.
+    /// What is multiplied as a matrix, here or in the definition that is
+    /// called.
     void add_matrices(const ast::Node& node) {
         if (node.name == "@")
             tables_.insert(node.children.begin(), node.children.end());
-        for (const ast::Definition& definition : formula_.definitions)
-            for (std::size_t k = 0;
-                 definition.name == node.name &&
-                 k < definition.parameters.size() && k < node.children.size();
-                 ++k)
-                if (multiplies(definition, definition.parameters[k]))
-                    tables_.insert(node.children[k]);
+        const auto called = matrices_.find(node.name);
+        if (called == matrices_.end())
+            return;
+        for (std::size_t k : called->second)
+            if (k < node.children.size())
+                tables_.insert(node.children[k]);
     }
 
-    bool multiplies(const ast::Definition& definition,
-                    const std::string& parameter) const {
+    /// The parameters of a definition that it multiplies as matrices.
+    std::set<std::size_t>
+    matrix_parameters(const ast::Definition& definition) const {
+        std::set<std::size_t> found;
+        std::set<NodeId> seen;
         std::vector<NodeId> path{definition.body};
         while (!path.empty()) {
-            const ast::Node& node = formula_[path.back()];
+            const NodeId id = path.back();
             path.pop_back();
-            const bool is_product =
-                node.kind == Kind::Apply && node.name == "@";
+            if (!seen.insert(id).second)
+                continue;
+            const ast::Node& node = formula_[id];
+            path.insert(path.end(), node.children.begin(), node.children.end());
+            if (node.kind != Kind::Apply || node.name != "@")
+                continue;
             for (const NodeId child : node.children) {
-                if (is_product && formula_[child].kind == Kind::Name &&
-                    formula_[child].name == parameter)
-                    return true;
-                path.push_back(child);
+                const auto place = std::ranges::find(definition.parameters,
+                                                     formula_[child].name);
+                if (formula_[child].kind == Kind::Name &&
+                    place != definition.parameters.end())
+                    found.insert(
+                        std::size_t(place - definition.parameters.begin()));
             }
         }
-        return false;
+        return found;
     }
 
     /// What a value is a component of, or itself.
@@ -196,7 +208,9 @@ private:
     std::set<std::string> used_;
     std::set<NodeId> exponents_;
     std::set<NodeId> indices_; ///< of tables
-    std::set<NodeId> tables_;  ///< of which rows are chosen, and matrices
+    /// By the name of a definition.
+    std::map<std::string, std::set<std::size_t>> matrices_;
+    std::set<NodeId> tables_; ///< of which rows are chosen, and matrices
     std::vector<const ast::Definition*> pending_;
 };
 

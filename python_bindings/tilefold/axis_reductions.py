@@ -15,6 +15,7 @@ import numpy as np
 
 from tilefold import _core
 from tilefold.expression import Expression, applied
+from tilefold.functions import norm_of_order
 from tilefold.namespaces import (
     beside,
     namespace_of,
@@ -138,27 +139,16 @@ def norm_over(kernel: Any, order: Any, axis: Any, keepdims: bool) -> Any:
     places = positions(kernel, "norm", axis)
     # Of a whole matrix, NumPy's 2-norm is the largest singular value.
     if order not in ((None, "fro") if len(places) > 1 else (None, 2)):
-        return _norm_of_order(abs(kernel), order, places, keepdims)
+        if len(places) > 1:
+            _core.fail("TracedFunction", f"norm of order {order}")
+        return norm_of_order(
+            abs(kernel),
+            order,
+            lambda name, of: getattr(of, name)(places[0], keepdims),
+        )
     if places == [kernel.ndim - 1] and kernel._pair.components is not None:
         return _of_components(kernel, "norm", places, keepdims)
     return (abs(kernel) ** 2).sum(tuple(places), keepdims) ** 0.5
-
-
-def _norm_of_order(
-    sizes: Any, order: Any, places: list[int], keepdims: bool
-) -> Any:
-    """(Σ|x|^p)^(1/p) along one axis."""
-    if order in (math.inf, -math.inf):
-        name = "max" if order > 0 else "min"
-    elif isinstance(order, (int, float)) and order > 0:
-        name = "sum"
-    else:
-        name = ""
-    if not name or len(places) > 1:
-        _core.fail("TracedFunction", f"norm of order {order}")
-    if name != "sum" or order == 1:
-        return getattr(sizes, name)(places[0], keepdims)
-    return (sizes**order).sum(places[0], keepdims) ** (1 / order)
 
 
 def softmax_over(kernel: Any, axis: Any, values: Any) -> Any:

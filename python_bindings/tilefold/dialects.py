@@ -79,10 +79,9 @@ TORCH = {
     "trace": "",
     "diag": "diagonal",
     "diagonal": "offset dim1 dim2",
-    **dict.fromkeys(("transpose", "swapaxes", "swapdims"), ""),
+    "transpose": "",
     "cat": "dim out",
     "concatenate": "dim out",
-    "concat": "dim out",
     "stack": "dim out",
     "hstack": "out",
 }
@@ -91,7 +90,8 @@ _FIRST = ("a", "x", "A", "input", "arrays", "tup", "tensors", "m", "v")
 _MEANT = {
     "axis": "axis", "dim": "axis", "keepdims": "keepdims",
     "keepdim": "keepdims", "ord": "order", "p": "order", "ddof": "ddof",
-    "correction": "ddof", "k": "k", "diagonal": "k", "q": "q",
+    "correction": "ddof", "unbiased": "unbiased", "k": "k", "diagonal": "k",
+    "q": "q",
 }  # fmt: skip
 _OF_TENSORS = {"dim", "keepdim", "p", "unbiased"}
 # The values by which a setting says nothing, of those that are not None.
@@ -102,7 +102,7 @@ _NOTHING: dict[str, tuple[Any, ...]] = {
     "order": ("K",), "method": ("linear",), "interpolation": ("linear",),
     "_stacklevel": (3,), "inplace": (False,), "decimals": (0,),
     "returned": (False,), "alpha": (1,), "approximate": ("none",),
-    "beta": (1,), "threshold": (20,), "p": ("fro", 2, 2.0),
+    "beta": (1,), "threshold": (20,), "p": ("fro", 2),
 }  # fmt: skip
 
 
@@ -237,7 +237,7 @@ def _is_of_two(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
 
 
 def with_dim(
-    value: Any, name: str, axis: Any, kwargs: Mapping[str, Any]
+    name: str, axis: Any, kwargs: Mapping[str, Any]
 ) -> tuple[Any, dict[str, Any], bool]:
     """The axis and the settings of a method that may be called as a tensor's.
 
@@ -246,8 +246,6 @@ def with_dim(
 
     Parameters
     ----------
-    value : object
-        Of which the method is, for its messages.
     name : str
         The method's.
     axis : int, tuple of int, or None
@@ -267,7 +265,7 @@ def with_dim(
 
     Examples
     --------
-    >>> tilefold.dialects.with_dim(None, "var", None, {"dim": 1})
+    >>> tilefold.dialects.with_dim("var", None, {"dim": 1})
     (1, {'ddof': 1}, True)
     """
     is_torch = not _OF_TENSORS.isdisjoint(kwargs)
@@ -276,7 +274,7 @@ def with_dim(
     if is_torch and (axis is not None or "axis" in kwargs):
         _core.fail("TracedFunction", f"{name}(…, axis=…, dim=…)")
     read = of_torch if is_torch else of_numpy
-    _, given = read(name, (value,), kwargs)
+    _, given = read(name, (None,), kwargs)
     return given.pop("axis", axis), given, is_torch
 
 
@@ -311,7 +309,7 @@ def _with_dim(name: str, method: Any) -> Any:
     def called(self: Any, *args: Any, **kwargs: Any) -> Any:
         if _OF_TENSORS.isdisjoint(kwargs):
             return method(self, *args, **kwargs)
-        axis, given, _ = with_dim(self, name, None, kwargs)
+        axis, given, _ = with_dim(name, None, kwargs)
         if name in ("max", "min"):
             return extremum(self, name, axis, **given)
         return method(self, *args, axis=axis, **given)
@@ -342,12 +340,9 @@ def _read(
         named[key] = value
     given = {}
     for key, value in _settings(named).items():
-        if key == "unbiased":
-            given[key] = value
-        elif key in places and key in _MEANT:
-            given[_MEANT[key]] = value
-        else:
+        if key not in places or key not in _MEANT:
             _core.fail("TracedFunction", f"{name}(…, {key}=…)")
+        given[_MEANT[key]] = value
     return operands, given
 
 

@@ -8,6 +8,7 @@ operands, and gives the value that they make.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from tilefold import _core
@@ -29,6 +30,8 @@ __all__ = [
     "SETTINGS",
     "concatenated",
     "is_function",
+    "nansum",
+    "norm_of_order",
     "refuse_other_keywords",
 ]
 
@@ -137,16 +140,16 @@ def _method(name: str) -> Callable[..., Value]:
     return lambda a, *args, **kwargs: getattr(a, name)(*args, **kwargs)
 
 
-def _sum_of(a: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Value:
-    total: Value = a.sum(*args, **kwargs)
-    return total
+def nansum(a: Any, *args: Any, **kwargs: Any) -> Any:
+    """The sum of what is not NaN: of traced values, kernels, lazy arrays."""
+    is_nan = a.apply("isnan", (a,), {})
+    return a.apply("where", (is_nan, 0, a), {}).sum(*args, **kwargs)
 
 
 def _softmax(a: Any, **kwargs: Any) -> Value:
     """Of the components."""
-    largest = a.max()
-    powers = _function("exp")(_binary(a, "-", largest))
-    return _binary(powers, "/", _sum_of(powers, (), kwargs))
+    powers: Any = _function("exp")(_binary(a, "-", a.max()))
+    return _binary(powers, "/", powers.sum(**kwargs))
 
 
 def _affine(a: Value, weight: Value, bias: Value | None) -> Value:
@@ -241,9 +244,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
     ),
     "ndtr": _template("(erfc(-{0}*rsqrt(2))/2)"),
     "entr": _template("(-xlogx({0}))"),
-    "nansum": lambda a, *args, **kwargs: _sum_of(
-        a.made("where({0} == {0}, {0}, 0)", [a], a.rank), args, kwargs
-    ),
+    "nansum": nansum,
     "softmax": _softmax,
     "linear": lambda a, weight, bias=None: _affine(a, weight, bias),
     **dict.fromkeys(("copy", "clone", "ravel", "flatten"), _template("{0}")),
@@ -288,6 +289,20 @@ def refuse_other_keywords(
     for key, value in given.items():
         if key not in known and value is not None:
             _core.fail("TracedFunction", f"{function}(…, {key}=…)")
+
+
+def norm_of_order(sizes: Any, order: Any, fold: Callable[..., Any]) -> Any:
+    """The norm (Σ|v|^p)^(1/p) of sizes |v| along one axis.
+
+    `fold` sums values along it, or finds the largest or smallest, by name.
+    """
+    if order in (math.inf, -math.inf):
+        return fold("max" if order > 0 else "min", sizes)
+    if not isinstance(order, (int, float)) or order <= 0:
+        _core.fail("TracedFunction", f"norm of order {order}")
+    if order == 1:
+        return fold("sum", sizes)
+    return fold("sum", sizes**order) ** (1 / order)
 
 
 def is_function(name: str) -> bool:

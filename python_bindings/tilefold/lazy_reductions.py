@@ -106,7 +106,7 @@ class LazyReductions:
         >>> K.norm(axis=1).round(4)
         array([3.1623, 2.2361])
         """
-        axis, kwargs, _ = with_dim(self, "norm", axis, kwargs)
+        axis, kwargs, _ = with_dim("norm", axis, kwargs)
         order = kwargs.pop("order", order)
         if self.rank and axis in (-1, self.ndim - 1):
             return super().norm(order, axis, **kwargs)  # type: ignore[misc]

@@ -390,7 +390,7 @@ class Lazy(LazyReductions, Tracer):
 
     def _fold(self, name: str, axis: Any, kwargs: Mapping[str, Any]) -> Any:
         """Over the components, lazily, or over points, which computes."""
-        axis, given, is_torch = with_dim(self, name, axis, kwargs)
+        axis, given, is_torch = with_dim(name, axis, kwargs)
         if isinstance(axis, (tuple, list)) and len(axis) == 1:
             axis = axis[0]
         if is_torch and name in ("max", "min"):
@@ -404,7 +404,7 @@ class Lazy(LazyReductions, Tracer):
     def _reduced(
         self, name: str, before: Any, axis: Any, kwargs: Mapping[str, Any]
     ) -> Any:
-        axis, given, _ = with_dim(self, name, axis, kwargs)
+        axis, given, _ = with_dim(name, axis, kwargs)
         return getattr(self._kernel(), name)(*before, axis=axis, **given)
 
     def __getattr__(self, name: str) -> Any:

@@ -16,7 +16,7 @@ import numpy as np
 from tilefold import _core
 from tilefold.expression import applied
 from tilefold.frameworks import is_read_by_dynamo, leave_graph
-from tilefold.functions import JOINS, is_function
+from tilefold.functions import JOINS, is_function, nansum
 from tilefold.operators import Operators
 
 if TYPE_CHECKING:
@@ -64,9 +64,7 @@ DERIVED: dict[str, Callable[..., Any]] = {
     "percentile": lambda value, q, **given: value.quantile(
         np.asarray(q) / 100, **given
     ),
-    "nansum": lambda value, **given: value.apply(
-        "where", (value.apply("isnan", (value,), {}), 0, value), {}
-    ).sum(**given),
+    "nansum": nansum,
 }
 # Functions of whole arrays that are attributes.
 ATTRIBUTES = ("shape", "ndim", "size")

@@ -50,7 +50,7 @@ _DEFINITION = re.compile("«([0-9]+)»")
 # How comparisons and what joins them are written.
 _TRUTH = re.compile(
     r"\(\{0\} (<|<=|>|>=|==|!=|and|or) \{[01]\}\)|\(not \{0\}\)"
-    r"|\(\(\{0\} != 0\) != \(\{1\} != 0\)\)|\(abs\(real\(.*(inf)\)"
+    r"|\(\(\{0\} != 0\) != \(\{1\} != 0\)\)|\(abs\(real\(.*inf\)"
 )
 
 

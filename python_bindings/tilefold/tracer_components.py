@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilefold import _core
 from tilefold.dialects import extremum, with_dim
+from tilefold.functions import norm_of_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -170,19 +171,15 @@ class ComponentMethods:
         >>> x.norm().to_formula()[0]
         'norm(x)'
         """
-        axis, given, _ = with_dim(self, "norm", axis, kwargs)
+        axis, given, _ = with_dim("norm", axis, kwargs)
         order = given.pop("order", order)
         if order in (None, 2, "fro"):
             return self._fold("norm", axis, given)
-        sizes = self.apply("abs", (self,), {})
-        if order in (math.inf, 1):
-            return sizes._fold("sum" if order == 1 else "max", axis, given)
-        if order == -math.inf:
-            return sizes._fold("min", axis, given)
-        if not isinstance(order, (int, float)) or order <= 0:
-            _core.fail("TracedFunction", f"norm of order {order}")
-        powers = sizes.apply("pow", (sizes, order), {})
-        return powers._fold("sum", axis, given) ** (1 / order)
+        return norm_of_order(
+            self.apply("abs", (self,), {}),
+            order,
+            lambda name, of: of._fold(name, axis, given),
+        )
 
     def mean(self, axis: Any = None, **kwargs: Any) -> Any:
         """Averages the components.
@@ -241,7 +238,8 @@ class ComponentMethods:
         product: Any = self.made("{0}", [self], self.rank)
         if self.rank:
             product = functools.reduce(operator.mul, list(self))
-        return self._as_fold("prod", product, axis, kwargs)
+        axis, given, _ = with_dim("prod", axis, kwargs)
+        return self._as_fold("prod", product, axis, given)
 
     def any(self, axis: Any = None, **kwargs: Any) -> Any:
         """Tells whether a component is true.
@@ -327,7 +325,7 @@ class ComponentMethods:
         >>> x.var().to_formula()[0]
         '(sum(pow((x - (sum(x) / 2)), 2)) / 2)'
         """
-        axis, given, _ = with_dim(self, "var", axis, kwargs)
+        axis, given, _ = with_dim("var", axis, kwargs)
         count = self._terms() - given.pop("ddof", 0)
         squares = (self - self.mean()) ** 2
         return squares._fold("sum", axis, given) / count
@@ -475,7 +473,7 @@ class ComponentMethods:
         return self.apply("matmul", (self, other), {})
 
     def _fold(self, name: str, axis: Any, kwargs: Mapping[str, Any]) -> Any:
-        axis, given, is_torch = with_dim(self, name, axis, kwargs)
+        axis, given, is_torch = with_dim(name, axis, kwargs)
         if is_torch and name in ("max", "min"):
             return extremum(self, name, axis, **given)
         form = f"{name}({{0}})"
@@ -488,10 +486,9 @@ class ComponentMethods:
         return self._as_fold(name, self.made(form, [self], 0), axis, given)
 
     def _as_fold(
-        self, name: str, value: Any, axis: Any, kwargs: Mapping[str, Any]
+        self, name: str, value: Any, axis: Any, given: Mapping[str, Any]
     ) -> Any:
         """What a fold gives, with its axis if that is kept."""
-        axis, given, _ = with_dim(self, name, axis, kwargs)
         if axis not in (None, -1, 0, (-1,), (0,)):
             _core.fail("TracedFunction", f"{name} over axis {axis}")
         if self.rank and given.get("keepdims"):

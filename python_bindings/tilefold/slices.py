@@ -174,18 +174,21 @@ def of_batch(value: Any, parts: Sequence[Any], batch: Sequence[int]) -> Any:
 def _some_batches(
     value: Any, parts: Sequence[Any], batch: Sequence[int]
 ) -> Any:
-    """Of an array of shape (…, N, D)."""
+    """Of an array of shape (…, N, D).
+
+    One dimension after another, from the last: a slice that runs backwards is a
+    list, and two lists at once would be pairs of batches.
+    """
     if np.ndim(value) <= 2:
         return value
     value = _array(value)
     own = value.ndim - 2
-    indices = tuple(
-        _of_extent(part, size, value.shape[k])
-        for k, (part, size) in enumerate(
-            zip(parts[-own:], batch[-own:], strict=True)
-        )
-    )
-    return value[indices]
+    chosen_of_each = zip(parts[-own:], batch[-own:], strict=True)
+    for k, (part, size) in reversed(list(enumerate(chosen_of_each))):
+        index = _of_extent(part, size, value.shape[k])
+        if not is_all(index):
+            value = value[(*(slice(None),) * k, index)]
+    return value
 
 
 def of_every_batch(

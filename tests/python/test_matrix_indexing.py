@@ -108,6 +108,28 @@ def test_indexing_four_axes(name):
         close(value[index], dense[index])
 
 
+@pytest.mark.parametrize("library", [np.asarray, torch.from_numpy])
+@pytest.mark.parametrize(
+    "index",
+    [
+        (slice(None, None, -1), [1, 0]),
+        ([2, 0, 1], slice(None, None, -1)),
+        (slice(None, None, -1), [True, False]),
+        (slice(None, 1, -1), slice(None, None, -1)),
+        (slice(None, None, -1), 1),
+    ],
+    ids=str,
+)
+def test_backward_slices_beside_lists_choose_batches_apart(index, library):
+    """They are no pairs of a number of one dimension and of another."""
+    x, y = RANDOM.random((3, 1, 4, 2)), RANDOM.random((2, 5, 2))
+    value = tilefold.kernel("x_i·y_j", x=library(x), y=library(y))
+    dense = x @ y.swapaxes(-1, -2)
+    found = value[index]
+    assert found.shape == dense[index].shape
+    close(np.asarray(found.dense()), dense[index])
+
+
 def test_random_indices_are_numpys_or_refused():
     """And nearly all that NumPy takes are taken."""
     random = np.random.default_rng(6)

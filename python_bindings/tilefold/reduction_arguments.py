@@ -12,7 +12,7 @@ import numpy as np
 from tilefold import _core
 from tilefold.errors import ArgumentError
 from tilefold.graph_text import nodes_of
-from tilefold.result_types import ArgumentType, stand_ins
+from tilefold.result_types import ArgumentType, as_taken, stand_ins
 from tilefold.result_types import type_of as described
 from tilefold.roles import Role, bare
 from tilefold.states import PartArgument, State, StateKind, require_same
@@ -136,7 +136,7 @@ def type_of(
 ) -> PartArgument:
     """An argument, and -1 in its shape for its points."""
     declared = value.axes if isinstance(value, Role) else None
-    array = bare(value)
+    array = as_taken(bare(value))
     if not hasattr(array, "shape") or not hasattr(array, "dtype"):
         array = np.asarray(array)
     shape = [int(extent) for extent in array.shape]

@@ -24,6 +24,7 @@ __all__ = [
     "ArgumentType",
     "Place",
     "ResultType",
+    "as_taken",
     "axes_of",
     "batch_of",
     "few",
@@ -217,10 +218,24 @@ def _name_of(dtype: Any) -> str:
         return text
 
 
+def as_taken(value: Any) -> Any:
+    """A whole number or truth value of Python's as calls take it.
+
+    As a float, unless it is an integer that no float64 holds.
+    """
+    if not isinstance(value, bool | int):
+        return value
+    try:
+        number = float(value)
+    except OverflowError:  # which a call refuses by name
+        return value
+    return number if number == value else value
+
+
 def type_of(name: str, value: Any) -> ArgumentType:
     """The type of an argument, which may be given in its place."""
     axes = value.axes if isinstance(value, Role) else None
-    value = bare(value)
+    value = as_taken(bare(value))
     if isinstance(value, bool | int | float | complex):
         value = np.asarray(value)
     if isinstance(value, ArgumentType):

@@ -79,6 +79,20 @@ def test_kernels_of_one_array():
         np.testing.assert_allclose(got, ask(held), rtol=1e-13)
 
 
+def test_sizes_are_those_of_the_whole_matrix():
+    """N and M are numbers that go with every chunk."""
+    text = "|x_i - y_j|/(N + 2*M)"
+    lazy = tilefold.kernel(
+        text,
+        x=da.from_array(X, chunks=(40, -1)),
+        y=da.from_array(Y, chunks=(70, -1)),
+    )
+    held = tilefold.kernel(text, x=X, y=Y)
+    for axis in (0, 1):
+        found = lazy.sum(axis).compute(scheduler="synchronous")
+        np.testing.assert_allclose(found, held.sum(axis), rtol=1e-12)
+
+
 def small(dtype="f8"):
     return da.from_array(X[:60].astype(dtype), chunks=(25, -1))
 

@@ -313,6 +313,19 @@ def test_tables_and_integers():
     assert np.array_equal(result, whole)
 
 
+@pytest.mark.parametrize("number", [3, True, np.int64(3), 2.5])
+def test_numbers_of_any_type_are_parameters(number):
+    """States of a part and of the merge are of the same arguments."""
+    reduction = tilefold.Reduction("sum_j c*(b_j + j)", segment=8)
+    parts = [
+        reduction.partial(b=B[a:z], c=number, j=(a, 40))
+        for a, z in ((0, 16), (16, 40))
+    ]
+    merged = reduction.merge(*parts)
+    found = reduction.finalise(merged, c=number)
+    assert found == reduction(b=B[:40], c=number)
+
+
 def test_large_divisors_are_divided_by():
     text = "sum_j b_j/c_i"
     c = np.full(N, 1.5e308)

@@ -210,6 +210,16 @@ def test_types_of_other_libraries():
     assert ArgumentType((N,), torch.float32) == ArgumentType((N,), "float32")
 
 
+@pytest.mark.parametrize("number", [3, True, 3.0, 2**53, 2**60 + 1])
+def test_whole_numbers_of_python_are_what_calls_take_them_for(number):
+    """A float, but one that no float64 holds."""
+    held = {"n": np.arange(5), "c": number}
+    for text in ("c + n_j", "max_j where(n_j < 3, n_j, c)"):
+        formula = tilefold.compile(text)
+        (told,) = formula.result_types(held)
+        assert told.dtype == formula(held).dtype
+
+
 def test_no_kernel_is_compiled():
     formula = tilefold.compile("sum_j exp(-|x_i - y_j|²/4l²) b_j")
     before = tilefold.stats().compiles

@@ -69,6 +69,23 @@ std::pair<ValueId, ValueId> rows_first(const Graph& graph, const Node& node) {
                                                  : std::pair(y, x);
 }
 
+std::vector<ListPart> parts_of_list(const Graph& graph, ValueId list) {
+    std::vector<ListPart> parts;
+    std::vector<ValueId> left{list};
+    for (std::int64_t first = 0; !left.empty();) {
+        const ValueId id = left.back();
+        left.pop_back();
+        if (graph[id].op == Op::Concat) {
+            left.push_back(graph[id].operands[1]);
+            left.push_back(graph[id].operands[0]);
+            continue;
+        }
+        parts.push_back({id, first});
+        first += std::max(graph[id].type.rows, 1);
+    }
+    return parts;
+}
+
 std::vector<int> count_readers(const Graph& graph) {
     std::vector<int> readers(graph.nodes.size());
     for (const Node& node : graph.nodes)

@@ -31,6 +31,15 @@ MonoidFamily family_of(const Node& reduce);
 /// Which of `fold_arguments` an argument of a Fold's function is.
 std::size_t role_of(const Argument& argument);
 
+/// A part of a list, and the component of the list that it begins at.
+struct ListPart {
+    ValueId value = no_value;
+    std::int64_t first = 0;
+};
+/// Returns what a list is joined of, lists in it taken apart, too; of any other
+/// value itself.
+std::vector<ListPart> parts_of_list(const Graph& graph, ValueId list);
+
 /// Returns, for each value, how often it is an operand of others.
 std::vector<int> count_readers(const Graph& graph);
 

@@ -93,7 +93,7 @@ constexpr std::int32_t chain_slots = 27, chain_slots_f64 = 16;
 /// What decides the tile: how a pair's term is made.
 struct Features {
     std::int64_t row_registers = 0; ///< components of i-values kept at once
-    bool layered = false;           ///< matrices times vectors of pairs
+    bool layered = false;           ///< matrices times vectors, or long lists
     bool looped = false;      ///< a contraction longer than `unroll` per pair
     bool blocks = false;      ///< … of narrow numbers, by the matrix unit
     std::int64_t longest = 0; ///< components of a vector that is contracted
@@ -157,8 +157,13 @@ bool crosses_from_rows(const ir::Graph& graph, const ir::Node& user,
 Features features_of(const ir::Graph& graph, const Plan& plan) {
     Features features;
     const Contractions contractions = choose_contractions(graph, plan);
-    features.layered = contractions.has(Contraction::Layer) ||
-                       contractions.has(Contraction::LayerTiles);
+    features.layered =
+        contractions.has(Contraction::Layer) ||
+        contractions.has(Contraction::LayerTiles) ||
+        std::ranges::any_of(contractions.layers, [&](ir::ValueId id) {
+            return graph[id].type.axes == Axes::IJ &&
+                   graph[id].op == ir::Op::Concat;
+        });
     std::vector<bool> counted(graph.nodes.size());
     std::int32_t slots_of_functions = 0;
     for (ir::ValueId id = 0; id < graph.nodes.size(); ++id) {

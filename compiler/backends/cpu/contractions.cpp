@@ -27,6 +27,9 @@ constexpr std::int32_t long_vector = 32;
 /// lanes, one core of an Emerald Rapids: 16 units 1.7 (1.4), 32 1.0 (0.5), 64
 /// 0.8 (0.5), 128 0.6 (0.4).
 constexpr std::int32_t tiled_layer = 32;
+/// A component of a list of so many parts is read from memory: a loop over
+/// components would choose among all parts for each.
+constexpr std::int64_t long_list = 9;
 /// Many of 10,000 columns get into a list of more places than these.
 constexpr std::int64_t most_filtered = 32;
 
@@ -235,8 +238,25 @@ bool is_layer(const ir::Graph& graph, const Node& node, const Plan& plan) {
            std::max<std::int64_t>(node.type.rows, terms) > plan.unroll;
 }
 
-/// Returns the products that are layers, and what they multiply. The factors
-/// of an outer product are read as often as the other has components.
+/// Returns the lists of many parts that are in no other one.
+std::vector<ValueId> find_long_lists(const ir::Graph& graph) {
+    std::vector<bool> is_in_list(graph.nodes.size());
+    for (const Node& node : graph.nodes)
+        if (node.op == Op::Concat)
+            for (ValueId part : node.inputs())
+                is_in_list[part] = true;
+    std::vector<ValueId> lists;
+    for (ValueId id = 0; id < graph.nodes.size(); ++id)
+        if (graph[id].op == Op::Concat && !is_in_list[id] &&
+            graph[id].type.rows != dynamic &&
+            std::int64_t(ir::parts_of_list(graph, id).size()) >= long_list)
+            lists.push_back(id);
+    return lists;
+}
+
+/// Returns the products that are layers, and what they multiply; and long
+/// lists, and what they multiply. The factors of an outer product are read as
+/// often as the other has components.
 std::set<ValueId> find_layers(const ir::Graph& graph, const Plan& plan) {
     std::set<ValueId> layers;
     const auto keep = [&](ValueId vector) {
@@ -246,6 +266,8 @@ std::set<ValueId> find_layers(const ir::Graph& graph, const Plan& plan) {
             graph[vector].op != Op::Argument)
             layers.insert(vector);
     };
+    for (ValueId list : find_long_lists(graph))
+        keep(list);
     for (ValueId id = 0; id < graph.nodes.size(); ++id) {
         const Node& node = graph[id];
         if (is_layer(graph, node, plan)) {

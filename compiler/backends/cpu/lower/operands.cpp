@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <vector>
 
 namespace tilefold {
 
@@ -23,7 +24,9 @@ public:
     Placing(const Graph& graph, const Plan& plan,
             const Contractions& contractions, Operands& operands, Arena& arena)
         : graph_(graph), plan_(plan), contractions_(contractions),
-          operands_(operands), arena_(arena) {}
+          operands_(operands), arena_(arena) {
+        find_readers();
+    }
 
     /// Values of dynamic width come last: an argument, and what is made of it
     /// once a point. Each begins where the ones before it end at the call's
@@ -87,12 +90,31 @@ private:
         if (open ? operands_.order == Order::Tiles
                  : components_of(type) <= plan_.unroll)
             return Order::Components;
-        const auto& leaves = operands_.values.leaves;
-        const bool is_leaf = std::ranges::find(leaves, id) != leaves.end();
-        return operands_.order == Order::Points && !is_leaf &&
-                       !is_by_component(graph_, id, plan_.unroll)
-                   ? Order::Components
-                   : operands_.order;
+        if (operands_.order != Order::Points)
+            return operands_.order;
+        const bool is_leaf =
+            std::ranges::count(operands_.values.leaves, id) > 0;
+        return read_by_points_[id] &&
+                       (is_leaf || is_by_component(graph_, id, plan_.unroll))
+                   ? Order::Points
+                   : Order::Components;
+    }
+
+    /// Finds the values that pairs or reductions read, or vectors that are
+    /// computed point by point and so read themselves. What is left is read by
+    /// lanes of points alone, which would gather it: a vector that only a
+    /// matrix is multiplied by.
+    void find_readers() {
+        read_by_points_.assign(graph_.nodes.size(), false);
+        read_by_points_[graph_.result] = true;
+        for (ValueId id = ValueId(graph_.nodes.size()); id-- > 0;) {
+            const Node& user = graph_[id];
+            if (user.op == Op::Reduce || user.type.axes != operands_.axis ||
+                (read_by_points_[id] &&
+                 is_by_component(graph_, id, plan_.unroll)))
+                for (ValueId operand : user.inputs())
+                    read_by_points_[operand] = true;
+        }
     }
 
     const Graph& graph_;
@@ -100,6 +122,7 @@ private:
     const Contractions& contractions_;
     Operands& operands_;
     Arena& arena_;
+    std::vector<bool> read_by_points_;
 };
 
 } // namespace

@@ -218,12 +218,20 @@ void Evaluator::keep_vector(ValueId id, int rows, int columns, int at_once,
             node.type.rows, at_once, [&](Component at, int count) {
                 multiply_matrix(id, at, count, {0, rows, 0, columns}, place);
             });
-    each_block(node.type.rows, 1, [&](Component at, int) {
-        for (int j = 0; j < columns; ++j)
-            for (int r = 0; r < rows; ++r)
-                lanes_.store(lanes_.as(node.type.dtype, value(id, at, r, j)),
-                             place(at, r, j));
-    });
+    for (const ir::ListPart& part : ir::parts_of_list(graph_, id)) {
+        const auto store = [&](Component at, int) {
+            for (int j = 0; j < columns; ++j)
+                for (int r = 0; r < rows; ++r)
+                    lanes_.store(
+                        lanes_.as(node.type.dtype, value(part.value, at, r, j)),
+                        place(shifted(at, 1, part.first), r, j));
+        };
+        const std::int64_t components = graph_[part.value].type.rows;
+        if (graph_[part.value].type.rank == 0)
+            store({}, 1);
+        else
+            each_block(components, 1, store);
+    }
 }
 
 /// Computes a contraction of vectors that are packed as words.

@@ -189,7 +189,6 @@ void LowerBoundFilter::keep_rows(Entry& entry, const Pack& rows, Value* count,
         return;
     keep_centre(entry, rows, scratch);
     const Lanes& lanes = entry.lanes;
-    auto& b = entry.b;
     const std::int64_t vectors = writer_.plan.row_vectors;
     const auto keep = [&](Value* tile, int r) {
         Norms norms(lanes);

@@ -8,6 +8,14 @@
 
 namespace tilefold::llvm_backend {
 
+namespace {
+
+/// Rows of a matrix that meet a component of a vector at a time: each is a sum
+/// of its own, and a sum takes four cycles for a term.
+constexpr int product_rows = 8;
+
+} // namespace
+
 using ir::ValueId;
 using llvm::Value;
 
@@ -130,9 +138,13 @@ void Pack::fill(Entry& entry, Value* first, Value* count,
             }};
         },
         &operands_.chains);
+    const auto place_of = [&](ValueId id) {
+        return [&, id](Component component, int, int) {
+            return address(lanes, scratch, id, component, from);
+        };
+    };
     const auto store = [&](ValueId id, Component component) {
-        lanes.store(values.value(id, component),
-                    address(lanes, scratch, id, component, from));
+        lanes.store(values.value(id, component), place_of(id)(component, 0, 0));
     };
     const auto begin = [&](Value* point) {
         from = point;
@@ -153,6 +165,12 @@ void Pack::fill(Entry& entry, Value* first, Value* count,
                    values.forget();
                    for (ValueId id : left) {
                        const Type& type = writer_.graph[id].type;
+                       if (writer_.kernel.contractions.layers.count(id) > 0) {
+                           values.keep_vector(id, 1, 1, product_rows,
+                                              place_of(id));
+                           ready.push_back(id);
+                           continue;
+                       }
                        values.hoist_scalars(id, 1, 1);
                        values.each_component(
                            type.rows == dynamic ? dynamic : components_of(type),

@@ -1,0 +1,130 @@
+# tests/python/test_long_vectors.py - vectors of pairs and of points that are
+# made part by part, or by a matrix, and are kept in memory.
+"""Lists of many parts, as kron and tensordot make them, and products with a
+matrix on either axis: right around the number of parts from which on a list is
+kept, and compiled and computed in a time that grows with their length alone."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import tilefold
+from instruction_sets import HERE
+
+#: Of what is compiled in many ways, a fifth each day.
+pytestmark = pytest.mark.sample(0.2)
+
+DIGITS = {"float32": 1e-5, "float64": 1e-12}
+
+
+def points(count: int, width: int, dtype: str) -> np.ndarray:
+    return (
+        np.random.default_rng(count)
+        .standard_normal((count, width))
+        .astype(dtype)
+    )
+
+
+def of_points(point: str, n: int) -> str:
+    return f"kron({point}, {point}, [{n}], [{n}])"
+
+
+@pytest.mark.parametrize("dtype", DIGITS)
+@pytest.mark.parametrize("n", [2, 3, 4, 7])
+@pytest.mark.parametrize("isa", HERE)
+def test_lists_of_products(n, dtype, isa):
+    """Summed, contracted, and of the points of either axis."""
+    x, y, c = (
+        points(37, n, dtype),
+        points(70, n, dtype),
+        points(1, n * n, dtype),
+    )
+    wide_x, wide_y = x.astype(float), y.astype(float)
+    options = tilefold.Options(isa=isa)
+    kron = f"kron(x_i, y_j, [{n}], [{n}])"
+    gap = ((wide_x[:, None] - wide_y[None]) ** 2).sum(2)
+    product = wide_x @ c[0].astype(float).reshape(n, n) @ wide_y.T
+    on_i, on_j = (
+        np.einsum("ka,kb->kab", p, p).reshape(len(p), -1)
+        for p in (wide_x, wide_y)
+    )
+    wanted = {
+        f"sum_j {kron} exp(-|x_i - y_j|²)": np.einsum(
+            "ij,ia,jb->iab", np.exp(-gap), wide_x, wide_y
+        ).reshape(len(x), -1),
+        f"sum_j cos({kron}·c)": np.cos(product).sum(1),
+        f"max_j |{of_points('x_i', n)} - {of_points('y_j', n)}|²": (
+            (on_i[:, None] - on_j[None]) ** 2
+        )
+        .sum(2)
+        .max(1),
+    }
+    for formula, value in wanted.items():
+        arrays = {"x": x, "y": y} | ({"c": c[0]} if "·c" in formula else {})
+        got = tilefold.reduce(formula, **arrays, options=options)
+        scale = np.abs(value).max()
+        np.testing.assert_allclose(got, value, atol=DIGITS[dtype] * scale)
+    values = tilefold.kernel(kron, x=x, y=y, options=options).dense()
+    np.testing.assert_allclose(
+        values, np.einsum("ia,jb->ijab", x, y).reshape(values.shape), rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("dtype", DIGITS)
+@pytest.mark.parametrize("width", [5, 6, 17, 40])
+@pytest.mark.parametrize("isa", HERE)
+def test_products_of_points(width, dtype, isa):
+    """Of the columns, of what is made of them, and beside themselves."""
+    x, y, a = (points(k, width, dtype) for k in (33, 131, width))
+    wide_x, wide_y, wide_a = (p.astype(float) for p in (x, y, a))
+    by_a, halves = wide_y @ wide_a.T, (wide_y / 2) @ wide_a.T
+    by_x = wide_x @ wide_a.T
+
+    def gaps(p: np.ndarray, q: np.ndarray) -> np.ndarray:
+        return ((p[:, None] - q[None]) ** 2).sum(2)
+
+    for formula, value in {
+        "min_j |A@y_j - x_i|²": gaps(wide_x, by_a),
+        "min_j |A@(y_j/2) - x_i|²": gaps(wide_x, halves),
+        "min_j (|A@y_j - x_i|² + |y_j - x_i|²)": gaps(wide_x, by_a)
+        + gaps(wide_x, wide_y),
+        "min_j |A@x_i - y_j|²": gaps(by_x, wide_y),
+        "min_j |A@(A@y_j) - x_i|²": gaps(wide_x, by_a @ wide_a.T),
+    }.items():
+        got = tilefold.reduce(
+            formula, x=x, y=y, A=a, options=tilefold.Options(isa=isa)
+        )
+        np.testing.assert_allclose(
+            got, value.min(1), rtol=20 * DIGITS[dtype], err_msg=formula
+        )
+
+
+@pytest.mark.timing
+def test_time_grows_with_the_length():
+    """1,024 products took two minutes to compile, and each of them read all."""
+    x, y = points(50, 32, "float32"), points(60, 32, "float32")
+    start = time.perf_counter()
+    run = tilefold.compile("sum_j kron(x_i, y_j, [32], [32])").bind(x=x, y=y)
+    run()
+    assert time.perf_counter() - start < 10
+
+
+@pytest.mark.timing
+def test_a_matrix_costs_the_same_on_either_axis():
+    """Columns were gathered, number by number: 7 times the time."""
+    x, y, a = (points(1000, 64, "float32") for _ in range(3))
+    session = tilefold.Session(tilefold.Options(threads=1))
+    runs = [
+        tilefold.compile(text, session=session).bind(x=x, y=y, A=a[:64])
+        for text in ("sum_j exp(-|A@y_j - x_i|²)", "sum_j exp(-|A@x_i - y_j|²)")
+    ]
+    best = [float("inf")] * 2
+    for _ in range(9):
+        for k, run in enumerate(runs):
+            start = time.perf_counter()
+            run()
+            best[k] = min(best[k], time.perf_counter() - start)
+    assert best[0] < 2 * best[1]

@@ -3,7 +3,8 @@
 """Each call is compared with NumPy in float64. Its arrays lie among infinities,
 NaN, and the largest and smallest numbers, whose places no result may depend on;
 and it has the same bits when it is repeated among others, in any order, on any
-number of threads, and in another process.
+number of threads, and in another process, whose scratch holds NaN, zeros and
+huge numbers in turn.
 
 Kinds of plan, tiles, nests and what plans turn on are those of the compiler's
 tables. What was met is counted, and printed when all tests are through; a test
@@ -277,7 +278,11 @@ def test_another_process_computes_the_same_bits():
     done = subprocess.run(
         [sys.executable, "-c", code, *reversed(kinds)],
         cwd=Path(__file__).parent,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            "TILEFOLD_POISON": "1",
+        },
         capture_output=True,
         text=True,
         check=True,

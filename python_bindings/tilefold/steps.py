@@ -209,6 +209,7 @@ class _Writer:
         }
         self.values = given
         self.single = False
+        self.of_truths = False
         self.taken = set(self.given)
         self.left: dict[str, Leaf] = {}
         self.on: dict[str, tuple[str, ...]] = {
@@ -222,11 +223,13 @@ class _Writer:
 
     def step(self, data: Mapping[str, Any]) -> Step:
         self.single = data["real"] == "f32"
+        self.of_truths = False
         reduces = any(node.op == "reduce" for node in nodes_of(data))
         text, arguments, symbols = self._written(data, reduces, set())
         # A symbol of an axis that no array is on is an array of numbers.
         bare_axes = symbols - {one.axis for one in arguments.values()}
-        if bare_axes:
+        self.of_truths = self._reads_truths_alone(arguments)
+        if bare_axes or self.of_truths:
             text, arguments, _ = self._written(data, reduces, bare_axes)
         for name, first, type_ in data["leaves"]:
             self.left[name] = self._leaf(name, first, type_, data)
@@ -238,6 +241,15 @@ class _Writer:
         return Step(
             text, reduces, is_chosen, self._wide(arguments), leaves, self.on
         )
+
+    def _reads_truths_alone(self, arguments: Mapping[str, Argument]) -> bool:
+        """Whether a step in float64 has no arrays but of truth values.
+
+        These would leave it in float32: it reads them as int32 instead.
+        """
+        own = [one.source for one in arguments.values() if one.axis]
+        kinds = {_wider(self.values.get(source)) for source in own}
+        return not self.single and kinds == {"bool"}
 
     def _is_left_double(self, source: str) -> bool:
         """Whether an earlier step left it in float64, as a number of pairs."""
@@ -282,6 +294,8 @@ class _Writer:
         }
         if not all(wider.values()):
             return dict(arguments)
+        if self.of_truths:
+            wider = dict.fromkeys(wider, "int32")
         return {
             name: one._replace(dtype=wider.get(name, ""))
             for name, one in arguments.items()
@@ -341,7 +355,8 @@ class _Writer:
         part = ""
         if known in self.complex:
             part = "imag" if imaginary else "real"
-        return add(self.given[known], part, known + part)
+        own = add(self.given[known], part, known + part)
+        return f"({own} != 0)" if self.of_truths and axis else own
 
     def _leaf(
         self, name: str, first: int, type_: Any, data: Mapping[str, Any]

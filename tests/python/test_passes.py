@@ -360,6 +360,31 @@ def test_whole_numbers_between_passes_are_exact_beside_float32():
         piece.of(np.array([2**47]))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(var_j (sinh(t_j)*u_i))*n_i",
+        "(max_i sum_j where(t_j and u_i, sin(t_j), 2))*m_j",
+        "(max_i count_j(t_j and u_i))*m_j",
+    ],
+)
+def test_truths_are_computed_as_widely_as_beside_other_arrays(text):
+    """In a pass of truth values alone, of a formula in float64."""
+    random = np.random.default_rng(4)
+    held = {
+        "t": random.random(40) > 0.5,
+        "u": random.random(N) > 0.5,
+        "n": np.arange(N),
+        "m": np.arange(40),
+    }
+    arrays = {n: held[n] for n, _ in tilefold.compile(text).names}
+    reduction = tilefold.Reduction(text, segment=8)
+    options = tilefold.Options(segment=8)
+    want = tilefold.reduce(text, arrays, options=options)
+    assert want.dtype == np.float64
+    assert np.array_equal(reduction(arrays), want)
+
+
 def fold_between():
     text = "var_i (fold_j(c_i b_j, 0, add)) with add(a, b) = a + b"
     return tilefold.Reduction(text).passes(arrays_of(text))

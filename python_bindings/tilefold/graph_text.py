@@ -156,6 +156,11 @@ def _inner(node: Node, operands: list[_Value], zero: str) -> str:
     if node.op == "pow" and operands[0].node.rank == 1:
         # So is a power of a vector, which might be meant of its length.
         return f"pow({texts[0]}, {texts[1]})"
+    if node.op in ("matvec", "vecmat"):
+        # Beside @ a vector of shape (1, D) would be a matrix of one row.
+        vector = operands[node.op == "matvec"].node
+        if vector.op == "argument" and not vector.axes:
+            return f"{node.op}({texts[0]}, {texts[1]})"
     return _operation(node, texts)
 
 

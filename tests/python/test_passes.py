@@ -385,6 +385,16 @@ def test_truths_are_computed_as_widely_as_beside_other_arrays(text):
     assert np.array_equal(reduction(arrays), want)
 
 
+@pytest.mark.parametrize(
+    "text", ["var_j (symsqnorm(S, v) + b_j)", "var_j |vecmat(v, S)*b_j|"]
+)
+def test_a_vector_of_one_row_stays_a_vector_beside_a_matrix(text):
+    reduction = tilefold.Reduction(text, segment=SEGMENT)
+    arrays = {"S": np.diag([1.0, 2, 3]), "v": HELD["x"][:1], "b": HELD["b"]}
+    want = tilefold.reduce(text, arrays)
+    np.testing.assert_allclose(in_parts(reduction, arrays, [0, 64, M]), want)
+
+
 def fold_between():
     text = "var_i (fold_j(c_i b_j, 0, add)) with add(a, b) = a + b"
     return tilefold.Reduction(text).passes(arrays_of(text))

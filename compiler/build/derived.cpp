@@ -526,10 +526,17 @@ DerivedGraph build_derived(const ast::Formula& formula,
     }
     GraphBuild build(formula, own, pairs, real);
     DerivedGraph derived = build.derive(derivation, seeds);
-    if (!build.orders_rounded() && !orders_rounded(derived.builder.graph()))
-        return derived;
-    return GraphBuild(formula, own, pairs, DType::F64)
-        .derive(derivation, seeds);
+    const auto is_exact_of_all = [&] {
+        return std::ranges::any_of(
+            build_derived(formula, arguments, derivation, ir::Pairs::All, real)
+                .types,
+            [](const Type& type) { return type.dtype == DType::F64; });
+    };
+    if (build.orders_rounded() || orders_rounded(derived.builder.graph()) ||
+        (build.narrows_means() && pairs != ir::Pairs::All && is_exact_of_all()))
+        return GraphBuild(formula, own, pairs, DType::F64)
+            .derive(derivation, seeds);
+    return derived;
 }
 
 } // namespace tilefold

@@ -516,9 +516,14 @@ ir::Graph build(const Formula& formula, std::span<const ArgumentType> arguments,
                 ir::Pairs pairs) {
     GraphBuild own(formula, arguments, pairs);
     ir::Graph graph = own.run();
-    if (!own.orders_rounded() && !orders_rounded(graph))
-        return graph;
-    return GraphBuild(formula, arguments, pairs, DType::F64).run();
+    const auto is_exact_of_all = [&] {
+        const ir::Graph all = build(formula, arguments, ir::Pairs::All);
+        return all[all.result].type.dtype == DType::F64;
+    };
+    if (own.orders_rounded() || orders_rounded(graph) ||
+        (own.narrows_means() && pairs != ir::Pairs::All && is_exact_of_all()))
+        return GraphBuild(formula, arguments, pairs, DType::F64).run();
+    return graph;
 }
 
 } // namespace tilefold

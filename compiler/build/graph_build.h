@@ -47,6 +47,9 @@ public:
     ir::ValueId expand(const Bindings& bindings);
     /// Whether values were rounded to the computing dtype that a rule orders.
     bool orders_rounded() const { return orders_rounded_; }
+    /// Whether a mean of chosen pairs, a quotient, has fewer digits than one of
+    /// all pairs.
+    bool narrows_means() const { return narrows_means_; }
 
 private:
     using Values = std::map<ast::NodeId, ir::ValueId>;
@@ -348,7 +351,7 @@ private:
     ir::Pairs pairs_ = ir::Pairs::All; ///< that the formula's reductions meet
     std::optional<ir::Builder> own_;
     ir::Builder& builder_;
-    bool orders_rounded_ = false;
+    bool orders_rounded_ = false, narrows_means_ = false;
     std::map<std::string, NameUse> uses_;
     std::vector<std::string> names_; ///< of uses_, in the order of the text
     std::map<std::string, ir::Argument> arguments_;

@@ -130,6 +130,8 @@ ValueId GraphBuild::reduction(ir::Reduction reduction, Axes over,
         return builder_.reduce(reduction, over, operands, k, span, pairs);
     const ValueId sum =
         builder_.reduce(ir::Reduction::Sum, over, operands, k, span, pairs);
+    narrows_means_ |= builder_.graph().real == DType::F32 &&
+                     builder_.type(sum).dtype != DType::F32;
     return builder_.apply(
         Op::Div, {sum, tilefold::count_of(builder_, over, pairs)}, span);
 }
@@ -182,6 +184,7 @@ ValueId GraphBuild::reduction_sugar(Scope& scope, const ast::Node& node,
     GraphBuild body(sugar.body, builder_); // median's has a quantile
     const ValueId result = body.expand(bindings);
     orders_rounded_ |= body.orders_rounded_;
+    narrows_means_ |= body.narrows_means_;
     return result;
 }
 

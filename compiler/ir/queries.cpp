@@ -75,7 +75,8 @@ std::vector<ListPart> parts_of_list(const Graph& graph, ValueId list) {
     for (std::int64_t first = 0; !left.empty();) {
         const ValueId id = left.back();
         left.pop_back();
-        if (graph[id].op == Op::Concat) {
+        if (graph[id].op == Op::Concat &&
+            graph[id].type.axes == graph[list].type.axes) {
             left.push_back(graph[id].operands[1]);
             left.push_back(graph[id].operands[0]);
             continue;

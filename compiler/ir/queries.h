@@ -36,8 +36,8 @@ struct ListPart {
     ValueId value = no_value;
     std::int64_t first = 0;
 };
-/// Returns what a list is joined of, lists in it taken apart, too; of any other
-/// value itself.
+/// Returns what a list is joined of, lists in it on the same axes taken apart,
+/// too; of any other value itself.
 std::vector<ListPart> parts_of_list(const Graph& graph, ValueId list);
 
 /// Returns, for each value, how often it is an operand of others.

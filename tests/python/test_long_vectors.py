@@ -73,6 +73,26 @@ def test_lists_of_products(n, dtype, isa):
     )
 
 
+@pytest.mark.parametrize("body", ["{}", "c_i - {}", "{}*(c_i·c_i)"])
+def test_lists_of_parts_on_all_axes(body):
+    """A list on fewer axes, as that of a literal and a parameter, is a part."""
+    c, a, b, f = points(8, 11, "float64"), np.arange(8.0), np.arange(5.0), 0.3
+    parts = [1.25, f, a, a[::-1], a, a * a, 2.0, f, a, a, a]
+    columns = np.stack([np.broadcast_to(p, 8) for p in parts], axis=1)
+    text = "[1.25, f, a_i, z_i, a_i, a_i², 2, f, a_i, a_i, a_i]"
+    value = {
+        "{}": columns,
+        "c_i - {}": c - columns,
+        "{}*(c_i·c_i)": columns * (c * c).sum(1)[:, None],
+    }[body]
+    formula = body.format(text)
+    arrays = {"a": a, "z": a[::-1], "f": f} | ({"c": c} if "c" in body else {})
+    got = tilefold.reduce(f"sum_i ({formula})", **arrays)
+    np.testing.assert_allclose(got, value.sum(0))
+    got = tilefold.reduce(f"sum_i (({formula})*b_j)", b=b, **arrays)
+    np.testing.assert_allclose(got, np.outer(b, value.sum(0)))
+
+
 @pytest.mark.parametrize("dtype", DIGITS)
 @pytest.mark.parametrize("width", [5, 6, 17, 40])
 @pytest.mark.parametrize("isa", HERE)

@@ -377,3 +377,28 @@ def test_every_formula_of_the_features():
                 formula.result_types(arrays)
         else:
             assert_told(formula, arrays)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "?", "i4", "f4"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mean_j(n_i*m_j)",
+        "var_j(n_i < m_j)",
+        "std_j(n_i + m_j)",
+        "(mean_j(n_i*m_j))*x_i",
+    ],
+)
+def test_means_of_chosen_pairs(text, dtype):
+    """All pairs chosen are all pairs: exact numbers keep their digits."""
+    n = np.array([200, 201, 255], "u1").astype(dtype)
+    every = tilefold.Ranges([0, 3], [0, 3], np.ones((1, 1), bool))
+    arrays = {"n": n, "m": n} | (
+        {"x": np.array([0.1, 0.2, 0.3], "f4")} if "x_i" in text else {}
+    )
+    formula = tilefold.compile(text)
+    wanted = formula(**arrays)
+    got = tilefold.reduce(text, **arrays, ranges=every)
+    assert got.dtype == wanted.dtype
+    digits = 1e-6 if wanted.dtype == "float32" else 1e-15
+    np.testing.assert_allclose(got, wanted, rtol=digits)

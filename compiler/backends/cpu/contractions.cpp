@@ -238,13 +238,14 @@ bool is_layer(const ir::Graph& graph, const Node& node, const Plan& plan) {
            std::max<std::int64_t>(node.type.rows, terms) > plan.unroll;
 }
 
-/// Returns the lists of many parts that are in no other one.
+/// Returns the lists of many parts that are in no other one on their axes.
 std::vector<ValueId> find_long_lists(const ir::Graph& graph) {
     std::vector<bool> is_in_list(graph.nodes.size());
     for (const Node& node : graph.nodes)
         if (node.op == Op::Concat)
             for (ValueId part : node.inputs())
-                is_in_list[part] = true;
+                if (graph[part].type.axes == node.type.axes)
+                    is_in_list[part] = true;
     std::vector<ValueId> lists;
     for (ValueId id = 0; id < graph.nodes.size(); ++id)
         if (graph[id].op == Op::Concat && !is_in_list[id] &&

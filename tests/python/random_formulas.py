@@ -374,11 +374,9 @@ class Generator(Leaves):
         points = np.broadcast_shapes(*(n.value.shape[:4] for n in numbers))
         numbers = [n.shaped(lambda v: along(v, axes, points)) for n in numbers]
         texts = [operand.text for operand in operands]
-        if name in WITH_COUNT:
-            texts.append(str(count))
-            result = REDUCTIONS[name](*numbers, count)
-        else:
-            result = REDUCTIONS[name](*numbers)
+        more = [count] if name in WITH_COUNT else []
+        texts += map(str, more)
+        result = self.over(name, axes, operands, numbers, more)
         place = ROWS if axes == I else COLUMNS
         if name in ("max", "min") and operands[0].kind == "truth":
             # Of nothing: false or true, which are the infinities of truth.
@@ -394,6 +392,18 @@ class Generator(Leaves):
         text = f"({name}_{axes}({', '.join(texts)}))"
         term = self.made(text, result, kind, ("reductions", name), operands)
         return replace(term, axes=term.axes - set(axes))
+
+    def over(
+        self,
+        name: str,
+        axes: str,  # noqa: ARG002
+        operands: list[Term],  # noqa: ARG002
+        numbers: list[Bounded],
+        more: list[int],
+    ) -> Bounded:
+        """What a reduction gives of operands, whose numbers are `along` its
+        axes: of all of them here."""
+        return REDUCTIONS[name](*numbers, *more)
 
     def reduction_name(self) -> str:
         if self.focus[0] == "reductions":
@@ -447,9 +457,14 @@ class Generator(Leaves):
 
     # ---- the whole ----------------------------------------------------------
 
+    def manner(self) -> str:
+        ways = ["reduce", "reduce", "reduce", "map", "kernel"]
+        way = self.choose(ways)
+        return "reduce" if self.smooth else way
+
     def finish(self) -> Case:
-        manner = self.choose(["reduce", "reduce", "reduce", "map", "kernel"])
-        if self.focus[0] == "reductions" or self.smooth:
+        manner = self.manner()
+        if self.focus[0] == "reductions":
             manner = "reduce"
         if manner == "reduce":
             axes = self.choose(["j", "j", "i", "ij"])
@@ -490,6 +505,8 @@ class Generator(Leaves):
         case.kernel = manner == "kernel"
         case.kind = term.kind
         case.rows = term.rows - {None}
+        case.points = self.points
+        case.ranks = {name: self.terms[name].rank for name in self.terms}
         case.arrays = {
             name: array
             for name, array in case.arrays.items()
@@ -497,6 +514,7 @@ class Generator(Leaves):
         }
         leads = [self.leads[name] for name in case.arrays if name in self.leads]
         batch = np.broadcast_shapes((), *leads)
+        case.batch, case.unit = tuple(batch), self.unit()
         lead = (1,) * (2 - len(batch)) + tuple(batch)
         points = tuple(self.points[a] for a in (I, J) if a in term.axes)
 
@@ -521,8 +539,11 @@ def along(values: np.ndarray, axes: str, points: tuple[int, ...]) -> np.ndarray:
 
 
 def make_case(
-    generator: random.Random, focus: tuple[str, str], smooth: bool = False
+    generator: random.Random,
+    focus: tuple[str, str],
+    smooth: bool = False,
+    maker: type[Generator] = Generator,
 ) -> Case:
     """A case around the row `focus`."""
     with np.errstate(all="ignore"):
-        return Generator(generator, focus, smooth).finish()
+        return maker(generator, focus, smooth).finish()

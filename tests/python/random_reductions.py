@@ -185,6 +185,42 @@ REDUCTIONS: dict[str, Callable[..., Bounded]] = {
     "ptp": peak_to_peak,
     "logmeanexp": log_mean_exp,
 }
+
+
+def of_some(name: str, empty: float) -> Callable[[Bounded], Bounded]:
+    """Where all are numbers; of nothing `empty`."""
+
+    def reduced(a: Bounded) -> Bounded:
+        if not a.value.shape[POINTS]:
+            return filled(a, empty)
+        return REDUCTIONS[name](a)
+
+    return reduced
+
+
+def median(a: Bounded) -> Bounded:
+    if not a.value.shape[POINTS]:
+        return filled(a, np.nan)
+
+    def pick(v: np.ndarray) -> np.ndarray:
+        return np.median(v, POINTS)
+
+    value = pick(a.value)
+    return Bounded(value, moved(pick, a), a.unit).rounded(
+        value, moved(pick, a), np.abs(a.value).max(POINTS)
+    )
+
+
+# Those that other tests are made around; here their numbers are finite.
+OTHERS: dict[str, Callable[..., Bounded]] = {
+    "median": median,
+    "nansum": of_some("sum", 0.0),
+    "nanmean": of_some("mean", np.nan),
+    "nanvar": of_some("var", np.nan),
+    "nanstd": of_some("std", np.nan),
+    "nanmax": of_some("max", np.nan),
+    "nanmin": of_some("min", np.nan),
+}
 TRUTHS = {"any", "all", "count"}
 INDICES = {"argmax", "argmin", "argkmin", "argkmax", "count"}
 SCALARS = {
@@ -195,6 +231,7 @@ SCALARS = {
     "kmax",
     "argkmin",
     "argkmax",
+    *OTHERS,
 }
 WITH_COUNT = {"kmin", "kmax", "argkmin", "argkmax"}
 SMOOTH = ["sum", "mean", "prod", "logsumexp", "softmax", "var", "logmeanexp"]

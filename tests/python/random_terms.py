@@ -72,6 +72,10 @@ class Case:
     kind: str = "real"
     rows: frozenset[tuple[str, str]] = frozenset()
     traits: set[str] = field(default_factory=set)  # dtypes, layouts, batches
+    points: dict[str, int] = field(default_factory=dict)  # of i and j
+    ranks: dict[str, int] = field(default_factory=dict)  # of each array
+    batch: tuple[int, ...] = ()
+    unit: float = 0.0  # half a step of 1 in the kernel's width
 
     def describe(self) -> str:
         arrays = (
@@ -148,13 +152,16 @@ class Leaves:
         """Of the arrays: one, or any; a tensor library where bf16 is."""
         every = [row["name"] for row in TABLES["dtypes"]]
         dtypes = self.choose([["f32"], ["f32"], ["f64"], ["f16"], every, every])
-        self.torch = not self.smooth and self.one_in(4)
+        self.torch = not self.smooth and self.is_of_tensors()
         if self.torch:
             dtypes = self.choose([["bf16"], ["f32"], every])
             dtypes = [d for d in dtypes if d not in ("u64", "u32", "u16")]
         else:
             dtypes = [d for d in dtypes if d != "bf16"]
         self.dtypes = ["f64"] if self.smooth else dtypes
+
+    def is_of_tensors(self) -> bool:
+        return self.one_in(4)
 
     # ---- arrays -------------------------------------------------------------
 

@@ -21,10 +21,19 @@ from hypothesis import strategies as st
 
 import sample
 import tilefold
-from bounded import Bounded
 from meanings import ELSEWHERE, OPERATIONS, SUGAR
+from random_checks import (
+    allowed,
+    check_numbers,
+    check_slope,
+    chunks,
+    dtype_of,
+    held_by,
+    moved_sum,
+    smooth_rows,
+)
 from random_formulas import make_case
-from random_reductions import REDUCTIONS, SMOOTH
+from random_reductions import REDUCTIONS
 from random_terms import BATCHES, LAYOUTS, TABLES, Case, all_rows
 
 COUNT = int(os.environ.get("TILEFOLD_RANDOM_FORMULAS", "300"))
@@ -32,16 +41,7 @@ FIXED = "1"
 SEED = os.environ.get(
     "TILEFOLD_RANDOM_SEED", FIXED if sample.is_whole() else sample.SAMPLE
 )
-CHUNK = 25  # cases a test
 GRADIENTS = COUNT // 5
-SAFETY = 4  # of a bound to first order
-TINY = 1e-36  # results below the smallest normal number are 0
-TINY_SLOPE = 1e-12  # of values that cancel
-DIGITS = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
-
-
-def chunks(count: int) -> list[range]:
-    return [range(k, min(k + CHUNK, count)) for k in range(0, count, CHUNK)]
 
 
 @functools.cache
@@ -53,51 +53,10 @@ def case(number: int, seed: str = SEED) -> Case:
     )
 
 
-def smooth_rows() -> list[tuple[str, str]]:
-    """The rows that have a derivative everywhere."""
-    tables = {"operations": OPERATIONS, "functions": SUGAR}
-    rows = []
-    for table, name in all_rows():
-        smooth = (
-            name in SMOOTH
-            if table == "reductions"
-            else tables[table][name].smooth
-        )
-        if smooth:
-            rows.append((table, name))
-    return rows
-
-
 def smooth_case(number: int) -> Case:
     rows = smooth_rows()
     generator = random.Random(f"{SEED}/smooth/{number}")
     return make_case(generator, rows[number % len(rows)], smooth=True)
-
-
-def dtype_of(result) -> str:
-    return str(result.dtype).removeprefix("torch.")
-
-
-def numbers_of(result) -> np.ndarray:
-    if not isinstance(result, np.ndarray | np.generic):
-        result = result.double().numpy()
-    return np.asarray(result, np.float64)
-
-
-def allowed(wanted: Bounded, dtype: str) -> np.ndarray:
-    """How far a result of `dtype` may be from what is wanted."""
-    size = np.where(np.isfinite(wanted.value), np.abs(wanted.value), 0)
-    digits = DIGITS.get(dtype, 2.0**-53 if dtype == "float64" else 2.0**-24)
-    return SAFETY * wanted.error + size * digits + TINY
-
-
-def differences(got: np.ndarray, wanted: Bounded, dtype: str) -> np.ndarray:
-    """Where the result is farther from what is wanted than it may be."""
-    value = wanted.value
-    with np.errstate(invalid="ignore"):
-        far = ~(np.abs(got - value) <= allowed(wanted, dtype))
-    same = (got == value) | (np.isnan(got) & np.isnan(value))
-    return far & ~same & ~np.isinf(wanted.error)
 
 
 def compute(tried: Case):
@@ -109,25 +68,15 @@ def compute(tried: Case):
 def check_value(tried: Case) -> None:
     """Shape, kind of dtype and every number."""
     result = compute(tried)
-    got, dtype = numbers_of(result), dtype_of(result)
-    assert got.shape == tried.wanted.value.shape, tried.describe()
+    dtype = dtype_of(result)
     kinds = {"truth": "bool", "index": "int64", "real": "float"}
     whole = tried.wanted.value[np.isfinite(tried.wanted.value)] % 1 == 0
     exact = dtype == "int64" and whole.all()  # of indices and 64-bit integers
     assert exact or kinds.get(tried.kind, "") in dtype, (
         f"{dtype}: {tried.describe()}"
     )
-    if "int" in dtype:  # an infinity is the end of int64
-        least, most = (
-            (0, 2.0**64) if dtype == "uint64" else (-(2.0**63), 2.0**63)
-        )
-        tried.wanted.value = np.clip(tried.wanted.value, least, most)
-    wrong = differences(got, tried.wanted, dtype)
-    assert not wrong.any(), (
-        f"{tried.describe()}\ngot {got[wrong][:5]}, "
-        f"wanted {tried.wanted.value[wrong][:5]} "
-        f"within {allowed(tried.wanted, dtype)[wrong][:5]}"
-    )
+    tried.wanted = held_by(dtype, tried.wanted)
+    check_numbers(result, tried.wanted, tried.describe())
 
 
 def check_interpreter(tried: Case) -> None:
@@ -216,13 +165,6 @@ def test_values_that_hypothesis_finds(generator, row):
     check_value(make_case(generator, row))
 
 
-def moved_sum(tried: Case, name: str, direction, weights, step: float) -> float:
-    """Σ weights · f at the arguments moved by `step`."""
-    arrays = dict(tried.arrays)
-    arrays[name] = arrays[name] + step * direction
-    return float((weights * tilefold.reduce(tried.text, **arrays)).sum())
-
-
 def check_gradient(number: int) -> tuple[int, int]:
     """Gradients along a direction, against central differences of order 4: how
     many, and how many of them are steeper than differences tell."""
@@ -235,29 +177,14 @@ def check_gradient(number: int) -> tuple[int, int]:
         direction = generator.standard_normal(array.shape)
         gradient = formula.grad(name)(**tried.arrays, grad=weights)
         assert gradient.shape == array.shape, tried.describe()
-        found = float((gradient * direction).sum())
-
-        def slope(step: float, name=name, direction=direction) -> float:
-            ends = (
-                moved_sum(tried, name, direction, weights, k * step)
-                for k in (-2, -1, 1, 2)
-            )
-            a, b, c, d = ends
-            return (8 * (c - b) - (d - a)) / (12 * step)
-
-        values = np.abs(weights * tried.wanted.value).sum()
-        for step in (1e-3, 1e-4):  # the shorter one where it is steep
-            wanted, other = slope(step), slope(2 * step)
-            size = np.abs(gradient * direction).sum() + np.abs(wanted)
-            rounding = 1e-12 * values / step + TINY_SLOPE
-            noise = abs(wanted - other) + rounding
-            if noise <= 1e-3 * size + 10 * rounding:
-                break
-        assert abs(found - wanted) <= 2 * noise + 1e-8 * size, (
-            f"by {name}: {found} and {wanted}\n{tried.describe()}"
+        steep += check_slope(
+            gradient,
+            direction,
+            functools.partial(moved_sum, tried, name, direction, weights),
+            np.abs(weights * tried.wanted.value).sum(),
+            f"by {name}: {tried.describe()}",
         )
         count += 1
-        steep += noise > 1e-3 * size + 1e-6 + 10 * rounding
     return count, steep
 
 

@@ -36,6 +36,7 @@ OF_THE_CHECKOUT = {
     "test_language_version.py",
     "test_limits.py",
     "test_processor.py",
+    "test_random_faces.py",  # of PyTorch, Dask and JAX, too
     "test_random_formulas.py",  # against PyTorch, too
     "test_random_plans.py",  # of arrays of PyTorch, some
     "test_site.py",

@@ -39,7 +39,8 @@ def solve(
 
     ``Kernel.solve`` comes here by itself for arrays of JAX. It may be
     differentiated to any order, by b, the ridge and the kernel's arrays, and
-    mapped. Its solver runs on the CPU.
+    mapped: ``vmap`` over b alone makes columns of one system, over what else
+    there is one system after the other. Its solver runs on the CPU.
 
     Parameters
     ----------

@@ -7,6 +7,8 @@ of `jax.lax.custom_linear_solve`: systems with the same matrix.
 
 from __future__ import annotations
 
+import functools
+import math
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import urlencode
 
@@ -14,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.custom_batching import custom_vmap
 
 from tilefold import _core
 from tilefold.jax.call_text import call_of
@@ -31,7 +34,7 @@ from tilefold.solve import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from tilefold.kernel_matrix import Kernel
 
@@ -75,7 +78,8 @@ def solve(
         symmetric=True,
         has_aux=True,
     )
-    info = SolveInfo(counts[0], residuals, counts[2] != 0, counts[1])
+    converged = (residuals <= options["rtol"]).all()
+    info = SolveInfo(counts[0], residuals, converged, counts[1])
     return x, info, ""
 
 
@@ -194,32 +198,79 @@ def _solver(
     }
     text = urlencode(said)
     values = [lax.stop_gradient(bare(value)) for value in arguments.values()]
+    fixed = (lax.stop_gradient(ridge), *values)
 
     def native(b: Any) -> Any:
-        columns = b.shape[1:]
-        x, residuals, counts = jax.ffi.ffi_call(
-            SOLVE_TARGET,
-            [
-                _struct(b.shape, b.dtype),
-                _struct(columns or (1,), np.float64),
-                _struct((3,), np.int64),
-            ],
-            vmap_method="sequential",
-        )(
-            *values,
-            b,
-            lax.stop_gradient(ridge),
-            system=text,
-        )
+        x, residuals, counts = _solved(text, b, *fixed)
         floats = jax.dtypes.canonicalize_dtype(np.float64)
         ints = jax.dtypes.canonicalize_dtype(np.int64)
-        residuals = lax.convert_element_type(residuals, floats)
         return x, (
-            residuals.reshape(columns),
+            lax.convert_element_type(residuals, floats),
             lax.convert_element_type(counts, ints),
         )
 
     return native
+
+
+def _solved(text: str, *operands: Any) -> Any:
+    """x, residuals and counts of b, the ridge and the kernel's arrays.
+
+    Several b of one system, as `vmap` and the Jacobians by b have them, are
+    columns that one product with the matrix serves; several systems are solved
+    one after the other.
+    """
+    run = custom_vmap(functools.partial(_run, text))
+
+    @run.def_vmap
+    def _of_several(_: int, is_several: Sequence[bool], *operands: Any) -> Any:
+        if any(is_several[1:]):
+            return _one_by_one(run, is_several, operands), (True,) * 3
+        b, *fixed = operands
+        columns = jnp.moveaxis(b, 0, -1)
+        points, count = columns.shape[0], math.prod(columns.shape[1:])
+        x, residuals, counts = run(columns.reshape(points, count), *fixed)
+        found = (
+            jnp.moveaxis(x.reshape(columns.shape), -1, 0),
+            jnp.moveaxis(residuals.reshape(columns.shape[1:]), -1, 0),
+            counts,
+        )
+        return found, (True, True, False)
+
+    return run(*operands)
+
+
+def _one_by_one(
+    run: Callable[..., Any], is_several: Sequence[bool], operands: Sequence[Any]
+) -> Any:
+    """The results for each of those that are several."""
+
+    def one(chosen: Any) -> Any:
+        rest = iter(chosen)
+        return run(
+            *(
+                next(rest) if several else operand
+                for several, operand in zip(is_several, operands, strict=True)
+            )
+        )
+
+    return lax.map(
+        one,
+        [v for v, several in zip(operands, is_several, strict=True) if several],
+    )
+
+
+def _run(text: str, b: Any, ridge: Any, *values: Any) -> Any:
+    """The library's solver."""
+    columns = b.shape[1:]
+    x, residuals, counts = jax.ffi.ffi_call(
+        SOLVE_TARGET,
+        [
+            _struct(b.shape, b.dtype),
+            _struct(columns or (1,), np.float64),
+            _struct((3,), np.int64),
+        ],
+    )(*values, b, ridge, system=text)
+    return x, residuals.reshape(columns), counts
 
 
 _struct: Any = jax.ShapeDtypeStruct  # its stubs have no types

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+import pickle
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tilefold
+from bounded import Bounded
 from random_checks import dtype_of
 from random_faces import (
     Answer,
@@ -26,6 +29,7 @@ from random_faces import (
     TensorCases,
     apart,
     axes_of,
+    is_two_ways,
     random_cuts,
     sliced,
     with_batch_rank,
@@ -92,14 +96,22 @@ def other_calls(case: FaceCase, random: random.Random) -> Iterator[Answer]:
         return out
 
     yield alike("out=", other_memory)
-    given = with_batch_rank(case)
-    rank = len(case.batch)
-    yield Answer(
-        "batch_rank=",
-        lambda: formula(given, batch_rank=rank),
-        wanted,
-        dtype,
+    yield alike(
+        "pickled", lambda: pickle.loads(pickle.dumps(formula))(**case.arrays)
     )
+    numbers = {n: as_number(array) for n, array in case.arrays.items()}
+    yield Answer("numbers of Python", lambda: formula(numbers), wanted, None)
+    if "float" in dtype:
+        yield accumulated(case, formula, whole)
+    rank = len(case.batch)
+    if not is_two_ways(case):
+        given = with_batch_rank(case)
+        yield Answer(
+            "batch_rank=",
+            lambda: formula(given, batch_rank=rank),
+            wanted,
+            dtype,
+        )
     if rank and dtype != "bool":
         axis = random.randrange(rank)
         yield Answer(
@@ -107,6 +119,28 @@ def other_calls(case: FaceCase, random: random.Random) -> Iterator[Answer]:
             lambda: formula(**case.arrays, sum_batch=axis),
             wanted.with_unit(case.unit).sum(axis),
         )
+
+
+def as_number(array: Any) -> Any:
+    """A number of Python for an array of no dimensions."""
+    return array if np.ndim(array) else array.item()
+
+
+def accumulated(case: FaceCase, formula: Any, whole: Any) -> Answer:
+    """The result, added to what is there."""
+    shape = tuple(whole.shape)
+    start = 1 + np.arange(math.prod(shape)).reshape(shape) % 4.0
+
+    def call() -> Any:
+        if hasattr(whole, "double"):
+            out = whole.new_tensor(start)
+        else:
+            out = np.array(start, whole.dtype)
+        formula(**case.arrays, out=out, accumulate=True)
+        return out
+
+    wanted = case.wanted.with_unit(case.unit) + Bounded(start)
+    return Answer("accumulate=True", call, wanted, dtype_of(whole))
 
 
 def in_numpy(case: FaceCase, random: random.Random) -> Iterator[Answer]:
@@ -381,17 +415,37 @@ def in_jax(case: FaceCase, random: random.Random) -> Iterator[Answer]:
         case.wanted,
         dtype,
     )
-    of_batch = to_jax(with_batch_rank(case))
-    rank = len(case.batch)
-    yield Answer(
-        "jax.jit, batch=",
-        lambda: jax.jit(
-            lambda a: tilefold.jax.reduce(case.text, a, batch=rank, **settings)
-        )(of_batch),
-        case.wanted,
-        dtype,
-    )
-    del random
+    if not is_two_ways(case):
+        of_batch = to_jax(with_batch_rank(case))
+        more = {"batch": len(case.batch), **settings}
+        yield Answer(
+            "jax.jit, batch=",
+            lambda: jax.jit(
+                lambda a: tilefold.jax.reduce(case.text, a, **more)
+            )(of_batch),
+            case.wanted,
+            dtype,
+        )
+    if not any(array.dtype == float for array in case.arrays.values()):
+        tiled = random.randrange(4) == 0 and not settings
+        settings |= {"backend": "tiled"} if tiled else {}
+
+        def narrow() -> Any:
+            with jax.enable_x64(False):
+                return tilefold.jax.reduce(
+                    case.text, to_jax(case.arrays), **settings
+                )
+
+        yield Answer(f"in 32 bits, {settings}", narrow, in_32_bits(case))
+
+
+def in_32_bits(case: FaceCase) -> Bounded:
+    """What is wanted but the ends of int64, which are others there."""
+    wanted = case.wanted.with_unit(case.unit)
+    if case.kind in ("integer", "index"):
+        ends = np.abs(wanted.value) >= 2.0**31
+        wanted.error = np.where(ends, np.inf, wanted.error)
+    return wanted
 
 
 def in_tiles(case: FaceCase, random: random.Random) -> Iterator[Answer]:

@@ -307,6 +307,19 @@ def with_batch_rank(case: Case) -> dict[str, Any]:
     return given
 
 
+def is_two_ways(case: Case) -> bool:
+    """Whether a parameter without a dimension for points could be one number
+    for each of them: it is refused."""
+    lengths = case.points.values()
+    return any(
+        case.ranks[name] == 1
+        and not axes
+        and len(case.batch) == 0
+        and np.shape(case.arrays[name])[-1] in lengths
+        for name, axes in axes_of(case).items()
+    )
+
+
 def random_cuts(random: random.Random, size: int, step: int) -> list[int]:
     """From 0 to `size` by multiples of `step`."""
     inner = {

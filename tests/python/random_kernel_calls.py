@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 PLAIN = ["sum", "count", "any", "all", "max", "min", "mean", "argmax", "argmin"]
 NUMERIC = ["prod", "logsumexp", "var", "std"]
 COUNTED = ["kmin", "argkmin"]
+LARGEST = 1e36
 
 
 def plain(result: Any) -> Any:
@@ -108,6 +109,9 @@ class KernelCalls:
             wanted = wanted.shaped(lambda v: np.expand_dims(v, gone))
             if turned:
                 wanted = self.transposed(wanted)
+        if name == "prod":  # beyond the numbers of float32 any is right
+            near = np.abs(wanted.value) < LARGEST
+            wanted.error = np.where(near, wanted.error, np.inf)
         if name in ("max", "min") and self.case.kind == "truth":
             wanted = wanted.shaped(lambda v: np.clip(v, 0, 1))
         settings: dict[str, Any] = {"axis": axis}

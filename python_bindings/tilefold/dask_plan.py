@@ -21,7 +21,7 @@ from dask.layers import ArraySliceDep
 
 from tilefold import _core
 from tilefold.result_types import ArgumentType, result_types
-from tilefold.roles import bare
+from tilefold.roles import Role, bare
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -265,6 +265,7 @@ def mapped(
         *operands,
         formula=formula,
         names=names,
+        parameters=frozenset(name for name in names if not axes[name]),
         options=options,
         concatenate=True,
         align_arrays=False,
@@ -354,14 +355,17 @@ def _called(
     *operands: Any,
     formula: _core.Formula,
     names: list[str],
+    parameters: frozenset[str],
     options: _core.Options | None,
 ) -> Any:
     """The values of a chunk of points."""
     first = places[0].start if places else 0
-    arguments = {
-        name: _unplaced(value, first)
-        for name, value in zip(names, operands, strict=True)
-    }
+    arguments = {}
+    for name, operand in zip(names, operands, strict=True):
+        value = _unplaced(operand, first)
+        # A chunk may have as many points as a parameter components.
+        is_ambiguous = name in parameters and np.ndim(value) > 0
+        arguments[name] = Role(value, 0) if is_ambiguous else value
     return np.asarray(formula(arguments, options=options))
 
 

@@ -151,6 +151,15 @@ def test_parameters_and_components_in_chunks():
     assert np.array_equal(result.compute(scheduler="synchronous"), want)
 
 
+def test_chunks_of_as_many_points_as_a_parameter_has_components():
+    """They are no reason to take one for the other."""
+    text = "b_j*(max_i sum_j b_j*c_i)*l"
+    held = {"b": B[:9], "c": X[:7, 0], "l": np.array([0.5, 1.0, 2.0])}
+    lazy = {**held, "b": da.from_array(held["b"], chunks=3)}
+    found = lazily(text, lazy).compute(scheduler="synchronous")
+    assert np.array_equal(found, in_memory(text, held))
+
+
 class Labelled:
     """As xarray's arrays are: around one of Dask's."""
 

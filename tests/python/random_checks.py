@@ -103,12 +103,11 @@ def moved_sum(
     direction: Any,
     weights: Any,
     step: float,
-    **settings: Any,
 ) -> float:
     """Σ weights · f at the arguments moved by `step`."""
     arrays = dict(tried.arrays)
     arrays[name] = arrays[name] + step * direction
-    found = tilefold.reduce(tried.text, **arrays, **settings)
+    found = tilefold.reduce(tried.text, **arrays)
     return float((weights * found).sum())
 
 

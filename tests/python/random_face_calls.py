@@ -522,6 +522,13 @@ FACES = {
     "torch gradients": Face(
         ArrayCases, torch_gradients, smooth=True, library="torch", count=3
     ),
+    "torch gradients of kernels": Face(
+        SingleKernelCases,
+        torch_gradients,
+        smooth=True,
+        library="torch",
+        count=2,
+    ),
     "Dask": Face(ArrayCases, in_dask, library="dask", count=10),
     "gradients in Dask": Face(
         SingleCases, gradients_in_dask, smooth=True, library="dask", count=4
@@ -543,6 +550,9 @@ FACES = {
         library="jax",
         count=1,
         least=0.7,
+    ),
+    "gradients of kernels in JAX": Face(
+        SingleKernelCases, jax_gradients, smooth=True, library="jax", count=1
     ),
     "ranges": Face(Chosen, chosen, library="dask", count=8),
     "gradients with ranges": Face(

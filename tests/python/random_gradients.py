@@ -3,6 +3,8 @@
 """Gradients are numbers of tilefold's as values are; what a library makes of
 them is held against differences of the values that NumPy's arrays give."""
 
+# ruff: noqa: ARG005 - every value of a kernel takes both vectors
+
 from __future__ import annotations
 
 import functools
@@ -12,7 +14,7 @@ import numpy as np
 
 import tilefold
 from bounded import Bounded
-from random_checks import check_slope, moved_sum
+from random_checks import check_slope
 from random_faces import Answer, FaceCase
 
 if TYPE_CHECKING:
@@ -42,32 +44,70 @@ def tensor_of(array: np.ndarray) -> Any:
     return torch.from_numpy(array.copy())
 
 
+#: Of a kernel and a vector v of its columns, w of its rows, and which it reads.
+OF_KERNELS: dict[str, tuple[Callable[..., Any], str]] = {
+    "K.sum(1)": (lambda K, v, w: K.sum(1), ""),
+    "K.mean()": (lambda K, v, w: K.mean(), ""),
+    "K.var(0)": (lambda K, v, w: K.var(0), ""),
+    "K.logsumexp(1)": (lambda K, v, w: K.logsumexp(1), ""),
+    "K.dense()": (lambda K, v, w: K.dense(), ""),
+    "K[:, ::-1].sum(1)": (lambda K, v, w: K[:, ::-1].sum(1), ""),
+    "K[-1]": (lambda K, v, w: K[-1], ""),
+    "K @ v": (lambda K, v, w: K @ v, "v"),
+    "w @ K": (lambda K, v, w: w @ K, "w"),
+    "K[1::2].T @ w": (lambda K, v, w: K[1::2].T @ w[1::2], "w"),
+    "K.softmax(1) @ v": (lambda K, v, w: K.softmax(axis=1) @ v, "v"),
+    "w K v": (lambda K, v, w: (w[:, None] * K * v).sum(0), "vw"),
+    "K / (1 + K²)": (lambda K, v, w: (K / (1 + K**2)).sum(1), ""),
+    "K.softmax(1, v)": (lambda K, v, w: K.softmax(axis=1, values=v), "v"),
+}
+
+
 class Slopes:
-    """Of a smooth case along random directions, of a random sum of results."""
+    """Of a value of a smooth case along random directions: of the sum of its
+    numbers with random weights."""
 
     def __init__(
         self, case: FaceCase, random: random.Random, **settings: Any
     ) -> None:
         self.case, self.settings = case, settings
         self.numbers = np.random.default_rng(random.randrange(2**32))
-        assert case.wanted is not None
         self.arrays = {n: np.asarray(a) for n, a in case.arrays.items()}
-        self.numpy_case = FaceCase(case.text, self.arrays, case.wanted)
-        self.weights = self.numbers.standard_normal(case.wanted.value.shape)
-        self.values = np.abs(self.weights * case.wanted.value).sum()
+        self.what = "reduce"
+        if case.kernel:
+            self.choose_kernel(random)
+        result = self.value(self.arrays)
+        self.weights = self.numbers.standard_normal(np.shape(result))
+        self.values = np.abs(self.weights * result).sum()
         self.directions = {
             name: self.numbers.standard_normal(array.shape)
             for name, array in self.arrays.items()
         }
 
+    def choose_kernel(self, random: random.Random) -> None:
+        names = list(OF_KERNELS)
+        if not self.case.points["i"]:
+            names.remove("K[-1]")
+        self.what = random.choice(names)
+        for name, axis in zip("vw", "ji", strict=True):
+            if name in OF_KERNELS[self.what][1]:
+                size = self.case.points[axis]
+                self.arrays[name] = self.numbers.standard_normal(size)
+
+    def value(self, arrays: dict[str, Any], **settings: Any) -> Any:
+        """Of arrays of any library."""
+        settings |= self.settings
+        if self.what == "reduce":
+            return tilefold.reduce(self.case.text, arrays, **settings)
+        own = {n: a for n, a in arrays.items() if n not in ("v", "w")}
+        kernel = tilefold.kernel(self.case.text, own, **settings)
+        call, _ = OF_KERNELS[self.what]
+        return call(kernel, arrays.get("v"), arrays.get("w"))
+
     def total(self, name: str, step: float) -> float:
-        return moved_sum(
-            self.numpy_case,
-            name,
-            self.directions[name],
-            self.weights,
-            step,
-            **self.settings,
+        moved = self.arrays[name] + step * self.directions[name]
+        return float(
+            (self.weights * self.value({**self.arrays, name: moved})).sum()
         )
 
     def answers(
@@ -92,7 +132,7 @@ class Slopes:
                 self.directions[name],
                 functools.partial(self.total, name),
                 self.values,
-                f"{what} by {name}: {self.case.describe()}",
+                f"{what} of {self.what} by {name}: {self.case.describe()}",
             )
         return np.float64(0)
 
@@ -126,17 +166,17 @@ def torch_gradients(case: FaceCase, random: random.Random) -> Iterator[Answer]:
     import torch
 
     slopes = Slopes(case, random)
-    names = list(case.arrays)
-    weights = torch.from_numpy(slopes.weights)
+    names = list(slopes.arrays)
+    weights = torch.from_numpy(np.asarray(slopes.weights))
     leaves = {
         name: relaid(tensor_of(array), random).detach().requires_grad_()
-        for name, array in case.arrays.items()
+        for name, array in slopes.arrays.items()
     }
     directions = [torch.from_numpy(slopes.directions[name]) for name in names]
 
     def total(*values: Any) -> Any:
         given = dict(zip(names, values, strict=True))
-        return (weights * tilefold.reduce(case.text, given)).sum()
+        return (weights * slopes.value(given)).sum()
 
     @functools.cache
     def backwards() -> dict[str, np.ndarray]:
@@ -218,16 +258,14 @@ def jax_gradients(case: FaceCase, random: random.Random) -> Iterator[Answer]:
     import jax
     import jax.numpy as jnp
 
-    import tilefold.jax
-
     slopes = Slopes(case, random)
-    given = {name: jnp.asarray(array) for name, array in case.arrays.items()}
+    given = {name: jnp.asarray(a) for name, a in slopes.arrays.items()}
     ways = {n: jnp.asarray(way) for n, way in slopes.directions.items()}
-    for backend in ("", "tiled"):
+    for backend in ("",) if case.kernel else ("", "tiled"):
 
         def total(arrays: Any, backend: str = backend) -> Any:
-            found = tilefold.jax.reduce(case.text, arrays, backend=backend)
-            return (slopes.weights * found).sum()
+            settings = {"backend": backend} if backend else {}
+            return (slopes.weights * slopes.value(arrays, **settings)).sum()
 
         @functools.cache
         def backwards(total: Any = total) -> dict[str, np.ndarray]:

@@ -538,7 +538,7 @@ FACES = {
     ),
     "JAX": Face(ArrayCases, in_jax, library="jax", count=4),
     "JAX in tiles": Face(
-        ArrayCases, in_tiles, library="jax", count=3, least=0.8
+        ArrayCases, in_tiles, library="jax", count=3, least=0.7
     ),
     "kernels in JAX": Face(
         ArrayKernelCases, kernels_in_jax, library="jax", count=1

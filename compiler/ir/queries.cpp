@@ -124,6 +124,15 @@ bool folds_rows(const Graph& graph) {
     });
 }
 
+bool folds_points(const Graph& graph) {
+    return folds_rows(graph) &&
+           std::ranges::all_of(graph.nodes, [](const Node& node) {
+               return node.op == Op::Reduce
+                          ? Axes(node.second) == Axes::IJ
+                          : !contains(node.type.axes, Axes::J);
+           });
+}
+
 bool chooses_pairs(const Graph& graph) {
     return std::ranges::any_of(graph.nodes, [](const Node& node) {
         return node.op == Op::Reduce && node.pairs != Pairs::All;

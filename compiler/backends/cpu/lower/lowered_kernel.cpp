@@ -3,6 +3,7 @@
 #include "compiler/backends/cpu/lower/lowered_kernel.h"
 
 #include "compiler/backends/cpu/lower/rare_ways.h"
+#include "compiler/ir/queries.h"
 
 #include <algorithm>
 
@@ -253,6 +254,8 @@ LoweredKernel lower(const Graph& graph, const Plan& plan) {
     LoweredKernel kernel;
     kernel.placement =
         place_values(graph, plan.nest == Nest::Values, large_tables(graph));
+    if (ir::folds_points(graph))
+        kernel.placement.rows = without_truths(graph, kernel.placement.rows);
     kernel.contractions = choose_contractions(graph, plan);
     for (ValueId id = 0; id < graph.nodes.size(); ++id)
         kernel.packed.push_back(packed_dtype(graph, kernel.contractions, id));

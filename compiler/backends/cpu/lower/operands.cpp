@@ -159,6 +159,24 @@ Packed with_layers(const Graph& graph, const Contractions& contractions,
     return packed;
 }
 
+Packed without_truths(const Graph& graph, Packed packed) {
+    std::set<ValueId> computed;
+    const std::function<void(ValueId)> walk = [&](ValueId id) {
+        const Node& node = graph[id];
+        if (node.type.axes == Axes::None ||
+            std::ranges::count(packed.leaves, id) > 0)
+            return;
+        if (node.type.dtype == DType::Bool && node.type.rank == 0 &&
+            ir::is_elementwise(node.op))
+            std::ranges::for_each(node.inputs(), walk);
+        else
+            computed.insert(id);
+    };
+    std::ranges::for_each(packed.computed, walk);
+    packed.computed.assign(computed.begin(), computed.end());
+    return packed;
+}
+
 DType constant_dtype(const Graph& graph, const Placement& placement,
                      ValueId id) {
     const Type& type = graph[id].type;

@@ -70,6 +70,10 @@ DType constant_dtype(const ir::Graph& graph, const Placement& placement,
 Packed with_layers(const ir::Graph& graph, const Contractions& contractions,
                    Packed packed, Axes axis);
 
+/// Returns the values of the rows with what is compared in the place of truths,
+/// which take longer to be stored as bytes and read than to be found again.
+Packed without_truths(const ir::Graph& graph, Packed packed);
+
 /// Takes room for the values of `operands`, whose `of` is filled.
 void place_operands(const ir::Graph& graph, const Plan& plan,
                     const Contractions& contractions, Operands& operands,

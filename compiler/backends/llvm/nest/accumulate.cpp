@@ -6,6 +6,7 @@
 #include "compiler/backends/llvm/nest/accumulate.h"
 
 #include "compiler/backends/llvm/pipelining/stages.h"
+#include "compiler/ir/queries.h"
 
 #include <algorithm>
 
@@ -89,8 +90,43 @@ void Accumulate::write_panel(Value* panel, Value* rows, Value* count) {
 }
 
 void Accumulate::write_row_tiles(Value* rows, Value* panel, Value* count) {
+    Value* first = shares_accumulators() ? write_shared_tiles(rows, panel)
+                                         : entry_.lanes.constant(0);
+    write_tiles_from(first, rows, panel, count);
+}
+
+bool Accumulate::shares_accumulators() const {
+    return keeps_state_ && ir::folds_points(writer_.graph) &&
+           !kernel().by_column_tiles && !kernel().leaves_rare_out &&
+           !guard_.exists() && !filter_.exists() &&
+           std::ranges::all_of(reductions_, [](const Slots& slots) {
+               return slots.monoid->reduces_rows() && !slots.lowered.in_memory;
+           });
+}
+
+Value* Accumulate::write_shared_tiles(Value* rows, Value* panel) {
+    auto& b = entry_.b;
+    Value* zero = entry_.lanes.constant(0);
     Value* step = entry_.lanes.constant(tile_rows());
-    entry_.lanes.loop(entry_.lanes.constant(0), rows, step, [&](Value* row) {
+    Value* whole = b.CreateMul(b.CreateSDiv(rows, step), step);
+    start_tile(zero, panel);
+    entry_.lanes.loop(zero, whole, step, [&](Value* row) {
+        values_.forget();
+        leaves_.begin_tile(row);
+        leaves_.begin_column_tile(zero);
+        leaves_.begin_columns(zero);
+        write_step(row, panel, zero, 1);
+    });
+    values_.forget();
+    finish_tile(zero, panel);
+    values_.forget();
+    return whole;
+}
+
+void Accumulate::write_tiles_from(Value* first, Value* rows, Value* panel,
+                                  Value* count) {
+    Value* step = entry_.lanes.constant(tile_rows());
+    entry_.lanes.loop(first, rows, step, [&](Value* row) {
         Value* left = entry_.b.CreateSub(rows, row);
         where_pairs_count(row, entry_.least(step, left), panel, count,
                           entry_.lanes.constant(1), [&] {
@@ -190,9 +226,7 @@ void Accumulate::write_tile(Value* row, Value* panel, Value* count) {
         write_twice(row, panel, count);
     else
         write_column_tile(row, panel, zero, count);
-    for (std::size_t k = 0; k < reductions_.size(); ++k)
-        run(k, row, panel,
-            [&](Tile& tile) { reductions_[k].monoid->finish_tile(tile); });
+    finish_tile(row, panel);
     values_.forget();
     if (!keeps_state_)
         write_results(row);
@@ -202,6 +236,12 @@ void Accumulate::start_tile(Value* row, Value* panel) {
     for (std::size_t k = 0; k < reductions_.size(); ++k)
         run(k, row, panel,
             [&](Tile& tile) { reductions_[k].monoid->start(tile); });
+}
+
+void Accumulate::finish_tile(Value* row, Value* panel) {
+    for (std::size_t k = 0; k < reductions_.size(); ++k)
+        run(k, row, panel,
+            [&](Tile& tile) { reductions_[k].monoid->finish_tile(tile); });
 }
 
 void Accumulate::write_twice(Value* row, Value* panel, Value* count) {

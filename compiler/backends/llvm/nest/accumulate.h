@@ -39,6 +39,14 @@ private:
 
     void write_panel(Value* panel, Value* rows, Value* count);
     void write_row_tiles(Value* rows, Value* panel, Value* count);
+    void write_tiles_from(Value* first, Value* rows, Value* panel,
+                          Value* count);
+    /// Whether rows are merged to one, which no order of theirs changes, and
+    /// are points, not pairs: all tiles then have the same accumulators.
+    bool shares_accumulators() const;
+    /// Adds whole tiles of rows to the state of the first tile. Returns the
+    /// number of their rows.
+    Value* write_shared_tiles(Value* rows, Value* panel);
     /// Emits `body`, which is passed over where masks prove that none of these
     /// pairs counts: `rows` rows from row `row` of the block on, `count`
     /// columns from `first_column` on. Then so many tiles are noted as left
@@ -70,6 +78,7 @@ private:
 
     void write_tile(Value* row, Value* panel, Value* count);
     void start_tile(Value* row, Value* panel);
+    void finish_tile(Value* row, Value* panel);
 
     /// Writes all columns of a tile without what few arguments need, and anew
     /// with it where a sum is NaN.
@@ -129,6 +138,7 @@ private:
     void run_contractions(ValueId reduce, int columns);
 
     void write_steps(Value* row, Value* panel, Value* from, Value* to);
+    void write_step(Value* row, Value* panel, Value* column, int columns);
 
     void keep_vectors(int columns);
     void keep_scalars(int columns);

@@ -208,18 +208,23 @@ void Accumulate::run_contractions(ValueId reduce, int columns) {
         values_.run_contractions(operand, writer_.plan.row_vectors, columns);
 }
 
+void Accumulate::write_step(Value* row, Value* panel, Value* column,
+                            int columns) {
+    keep_vectors(columns);
+    for (const Slots& slots : reductions_)
+        run_contractions(slots.lowered.id, columns);
+    keep_scalars(columns);
+    for (std::size_t k = 0; k < reductions_.size(); ++k)
+        run(
+            k, row, panel,
+            [&](Tile& tile) { reductions_[k].monoid->step(tile); }, column,
+            columns);
+}
+
 void Accumulate::write_steps(Value* row, Value* panel, Value* from, Value* to) {
     llvm::Instruction* branch = each_step(
         from, to, writer_.plan.columns, [&](Value* column, int columns) {
-            keep_vectors(columns);
-            for (const Slots& slots : reductions_)
-                run_contractions(slots.lowered.id, columns);
-            keep_scalars(columns);
-            for (std::size_t k = 0; k < reductions_.size(); ++k)
-                run(
-                    k, row, panel,
-                    [&](Tile& tile) { reductions_[k].monoid->step(tile); },
-                    column, columns);
+            write_step(row, panel, column, columns);
         });
     if (kernel().is_pipelined && !kernel().by_column_tiles)
         request_stages(*branch, writer_.plan.min_stage_cycles,

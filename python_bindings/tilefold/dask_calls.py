@@ -185,7 +185,7 @@ class _Several:
             if argument.part:
                 dtype = ("uint16", "uint16", "int16")[int(argument.part)]
                 return da.map_blocks(argument.of, value, dtype=dtype)
-            return value
+            return argument.of(value)
         value = argument.of(self.given[argument.source])
         if after and isinstance(value, da.Array):
             return bind(value, after, seed=(value.name, after[0].name))

@@ -86,6 +86,19 @@ def test_folds_and_passes(text):
     np.testing.assert_allclose(found, want, rtol=1e-11)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize(
+    "text", ["median_j x_i·y_j", "quantile_i(x_i·y_j, 0.3)"]
+)
+def test_quantiles_of_chosen_pairs(text, dtype):
+    """Their number is of float64, which the search in float32 is not."""
+    arrays = {name: a.astype(dtype) for name, a in arrays_of(text).items()}
+    found = lazily(text, chunked(arrays)).compute(scheduler="synchronous")
+    want = tilefold.reduce(text, arrays, ranges=RANGES, options=OPTIONS)
+    assert found.dtype == want.dtype
+    assert found.tobytes() == want.tobytes()
+
+
 def test_gradients():
     arrays = arrays_of(GAUSSIAN)
     found = tilefold.dask.grad(

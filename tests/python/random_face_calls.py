@@ -509,7 +509,7 @@ class Face:
     cases: type[AnySizes]
     answers: Answers
     smooth: bool = False
-    library: str = ""
+    library: str = ""  # one that it needs, or several
     count: int = 1
     least: float = 0.9  # the share of calls that it answers
 
@@ -556,7 +556,7 @@ FACES = {
     ),
     "ranges": Face(Chosen, chosen, library="dask", count=8),
     "gradients with ranges": Face(
-        Chosen, chosen_gradients, smooth=True, count=4
+        Chosen, chosen_gradients, smooth=True, library="torch jax", count=4
     ),
     "kernels with ranges": Face(ChosenKernelCases, in_numpy, count=3),
     "ranges in JAX": Face(Chosen, in_jax, library="jax", count=2),

@@ -67,10 +67,9 @@ class Slopes:
     """Of a value of a smooth case along random directions: of the sum of its
     numbers with random weights."""
 
-    def __init__(
-        self, case: FaceCase, random: random.Random, **settings: Any
-    ) -> None:
-        self.case, self.settings = case, settings
+    def __init__(self, case: FaceCase, random: random.Random) -> None:
+        self.case = case
+        self.settings = {"ranges": case.ranges} if case.ranges else {}
         self.numbers = np.random.default_rng(random.randrange(2**32))
         self.arrays = {n: np.asarray(a) for n, a in case.arrays.items()}
         self.what = "reduce"
@@ -261,7 +260,8 @@ def jax_gradients(case: FaceCase, random: random.Random) -> Iterator[Answer]:
     slopes = Slopes(case, random)
     given = {name: jnp.asarray(a) for name, a in slopes.arrays.items()}
     ways = {n: jnp.asarray(way) for n, way in slopes.directions.items()}
-    for backend in ("",) if case.kernel else ("", "tiled"):
+    is_plain = not case.kernel and case.ranges is None
+    for backend in ("", "tiled") if is_plain else ("",):
 
         def total(arrays: Any, backend: str = backend) -> Any:
             settings = {"backend": backend} if backend else {}
@@ -290,10 +290,16 @@ def in_memory(slopes: Slopes) -> dict[str, np.ndarray]:
 
 def chosen_gradients(case: FaceCase, random: random.Random) -> Iterator[Answer]:
     """Of chosen pairs, against differences of values over the same pairs."""
-    slopes = Slopes(case, random, ranges=case.ranges)
-    yield from slopes.answers(
-        "gradients with ranges", lambda: in_memory(slopes)
-    )
+    way = random.randrange(4)
+    if way == 0:
+        yield from torch_gradients(case, random)
+    elif way == 1:
+        yield from jax_gradients(case, random)
+    else:
+        slopes = Slopes(case, random)
+        yield from slopes.answers(
+            "gradients with ranges", lambda: in_memory(slopes)
+        )
 
 
 def dask_gradients(

@@ -63,8 +63,8 @@ def wide():
 def test_every_face(name, record_property):
     """Each call is right, or refused with a reason; few are refused."""
     face = FACES[name]
-    if face.library:
-        pytest.importorskip(face.library)
+    for library in face.library.split():
+        pytest.importorskip(library)
     tally = Tally()
     for number in range(count_of(name)):
         tried = case_of(name, number)

@@ -26,6 +26,7 @@ from random_faces import (
     ReducedCases,
     SingleCases,
     SingleKernelCases,
+    Spoilt,
     TensorCases,
     apart,
     axes_of,
@@ -111,6 +112,7 @@ def other_calls(case: FaceCase, random: random.Random) -> Iterator[Answer]:
             lambda: formula(given, batch_rank=rank),
             wanted,
             dtype,
+            whole,
         )
     if rank and dtype != "bool":
         axis = random.randrange(rank)
@@ -499,6 +501,11 @@ def chosen(case: FaceCase, random: random.Random) -> Iterator[Answer]:
     yield from random.choice([in_parts, in_dask])(case, random)
 
 
+def special_values(case: FaceCase, random: random.Random) -> Iterator[Answer]:
+    """All ways that promise the bits of one call."""
+    return random.choice([other_calls, in_parts, in_dask])(case, random)
+
+
 # ---- all of them ------------------------------------------------------------
 
 
@@ -517,6 +524,9 @@ class Face:
 FACES = {
     "calls": Face(AnySizes, other_calls, count=25, least=0.95),
     "kernels": Face(KernelCases, in_numpy, count=4),
+    "special values": Face(
+        Spoilt, special_values, library="dask", count=10, least=0.8
+    ),
     "parts": Face(ReducedCases, in_parts, count=15, least=0.8),
     "tensors": Face(TensorCases, as_tensors, library="torch", count=6),
     "torch gradients": Face(

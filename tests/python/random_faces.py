@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 #: Sizes that are drawn as often as all others together.
 EDGES = ["N = 0", "M = 0", "N = 1", "M = 1", "D = 1", "N = M = 1"]
+SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 6e4, 1e-7]
 LONG = [64, 65, 127, 257, 700]
 TABLE = REDUCTIONS | OTHERS
 #: Reductions whose results are numbers of points.
@@ -109,6 +110,25 @@ class ArrayCases(AnySizes):
     """Of NumPy's arrays."""
 
     of_tensors = False
+
+
+class Spoilt(ArrayCases):
+    """Of arrays with NaN, infinities, zeros of both signs and large numbers:
+    what they give is asked of one call and another, not of a reference."""
+
+    def array_numbers(self, shape: list[int], dtype: str) -> np.ndarray:
+        values = super().array_numbers(shape, dtype)
+        if dtype in ("f64", "f32", "f16"):
+            for place in np.ndindex(*shape):
+                if self.one_in(12):
+                    values[place] = self.choose(SPECIAL)
+        return values
+
+    def finish(self) -> FaceCase:
+        case = super().finish()
+        assert case.wanted is not None
+        case.wanted.error = np.full(case.wanted.value.shape, np.inf)
+        return case
 
 
 class SingleCases(ArrayCases):

@@ -13,7 +13,14 @@ import jax.numpy as jnp  # noqa: E402
 
 import tilefold.jax  # noqa: E402
 from catalogue_references import PAIRS  # noqa: E402
-from jax_cases import assert_same, narrow, uniform, wide  # noqa: E402, F401
+from jax_cases import (  # noqa: E402
+    assert_same,
+    narrow,  # noqa: F401
+    sine,
+    squares,
+    uniform,
+    wide,  # noqa: F401
+)
 from tilefold.jax import tiled_sweep  # noqa: E402
 
 ARRAYS = {
@@ -235,3 +242,46 @@ def test_searches_in_float64_need_it():
         pytest.raises(tilefold.ArgumentError, match="jax_enable_x64"),
     ):
         tilefold.jax.reduce("median_j(n_i*n_j)", n=numbers, backend="tiled")
+
+
+TWICE = {
+    "one array on both axes": (
+        "sum_j A[r_i, s_j] exp(-|x_i - x_j|²) x_j",
+        lambda x, A: (A[ROWS][:, COLUMNS] * jnp.exp(-squares(x, x))) @ x,
+    ),
+    "a table": (
+        "sum_j exp(A[r_i, s_j]) |x_i - x_j|²",
+        lambda x, A: (jnp.exp(A[ROWS][:, COLUMNS]) * squares(x, x)).sum(1),
+    ),
+    "rows of a table": (
+        "sum_j sin(A[r_i]·A[s_j]) x_j[0]",
+        lambda x, A: jnp.sin(A[ROWS] @ A[COLUMNS].T) @ x[:, 0],
+    ),
+}
+ROWS, COLUMNS = np.array([0, 3, 4, 1]), np.array([1, 0, 3, 0])
+
+
+def second(f):
+    """The gradients of a function of the gradients of f."""
+
+    def first(*values):
+        found = jax.grad(sine(f), (0, 1))(*values)
+        return sum(jnp.cos(each).sum() for each in found)
+
+    return jax.grad(first, (0, 1))
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_second_gradients_under_jit_and_vmap(name):
+    text, theirs = TWICE[name]
+
+    def ours(x, A):
+        return tilefold.jax.reduce(
+            text, x=x, A=A, r=ROWS, s=COLUMNS, backend="tiled"
+        )
+
+    x, A = uniform(3, 4, 2), uniform(3, 5, 4)
+    for axes in ((0, 0), (0, None), (None, 0)):
+        given = (x if axes[0] == 0 else x[0], A if axes[1] == 0 else A[0])
+        found = jax.jit(jax.vmap(second(ours), axes))(*given)
+        assert_same(found, jax.vmap(second(theirs), axes)(*given), 1e-11)

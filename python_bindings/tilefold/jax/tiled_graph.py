@@ -152,7 +152,7 @@ def _number(node: Node) -> float:
 def _applied(node: Node, operands: list[Any]) -> Any:
     """An operation of ops.def, of operands as it converts them."""
     if node.op in BY_COMPONENT:
-        operands = level(operands)
+        operands = level([_shaped(node, each) for each in operands])
     if node.op == "where":
         operands[1:] = [each.astype(node.dtype) for each in operands[1:]]
     elif node.dtype == jnp.bool_ or node.op in ("rand", "randn"):
@@ -171,6 +171,15 @@ def _applied(node: Node, operands: list[Any]) -> Any:
 
 
 # ---- structure ---------------------------------------------------------------
+
+
+def _shaped(node: Node, value: Any) -> Any:
+    """An operand; a matrix beside vectors of as many components is one."""
+    shape = node.type[3 : 3 + node.rank]
+    is_whole = math.prod(value.shape[2:]) == math.prod(shape)
+    if not node.rank or value.ndim == 2 or not is_whole:
+        return value
+    return value.reshape(*value.shape[:2], *shape)
 
 
 def _vector(value: Any) -> Any:

@@ -255,8 +255,14 @@ class Generator(Leaves):
             kind = "truth"
         if self.stays_whole(row, operands):
             kind = "integer"
+        spelling = row.get("spelling", name)
+        if spelling == "@" and any(
+            operand.rank == 1 and operand.text in self.terms
+            for operand in operands
+        ):  # a parameter of shape (1, D) is a matrix there
+            spelling = name.lower()
         return self.made(
-            spelled(row.get("spelling", name), [o.text for o in operands]),
+            spelled(spelling, [o.text for o in operands]),
             numbers,
             kind,
             (table, name),

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import tilefold
 from bounded import Bounded, elementwise, moved
-from random_faces import Answer, FaceCase, reduced
+from random_faces import TABLE, Answer, FaceCase, over_chosen, reduced
 from random_indices import random_index
 from random_terms import I, J
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 PLAIN = ["sum", "count", "any", "all", "max", "min", "mean", "argmax", "argmin"]
 NUMERIC = ["prod", "logsumexp", "var", "std"]
 COUNTED = ["kmin", "argkmin"]
+BATCHED = ["sum", "mean", "max", "min", "prod", "any", "all", "count"]
 LARGEST = 1e36
 
 
@@ -86,6 +88,52 @@ class KernelCalls:
         for _ in range(count):
             yield self.reduction(self.random.choice(names))
 
+    def over_batches(self) -> Iterator[Answer]:
+        """Of batches and points together; axes as NumPy counts them."""
+        rank = len(self.batch)
+        if not rank:
+            return
+        name = self.random.choice(BATCHED)
+        gone = sorted(
+            {self.random.randrange(rank), rank + self.random.randrange(2)}
+            | ({rank + 1} if self.random.random() < 0.3 else set())
+        )
+        keepdims = self.random.random() < 0.3
+
+        def flat(v: np.ndarray) -> np.ndarray:
+            """(1, 1, what is kept, what is reduced)."""
+            moved = np.moveaxis(v, gone, range(-len(gone), 0))
+            kept = moved.shape[: v.ndim - len(gone)]
+            shape = (1, 1, math.prod(kept), math.prod(moved.shape[len(kept) :]))
+            return moved.reshape(shape)
+
+        numbers = self.operand(name).shaped(flat)
+        if self.mask is None:
+            wanted = TABLE[name](numbers)
+        else:
+            whole = np.broadcast_to(self.mask, self.dense.value.shape)
+            wanted = over_chosen(name, [numbers], [], flat(whole)[0, 0])
+        shape = tuple(
+            1 if axis in gone else size
+            for axis, size in enumerate(self.dense.value.shape)
+            if keepdims or axis not in gone
+        )
+        wanted = self.held(name, wanted.shaped(lambda v: v.reshape(shape)))
+        yield self.answer(
+            f"K.{name}({gone}, keepdims={keepdims})",
+            lambda k: getattr(k, name)(axis=tuple(gone), keepdims=keepdims),
+            wanted,
+        )
+
+    def held(self, name: str, wanted: Bounded) -> Bounded:
+        """What float32 has no numbers for may be anything."""
+        if name == "prod":
+            near = np.abs(wanted.value) < LARGEST
+            wanted.error = np.where(near, wanted.error, np.inf)
+        if name in ("max", "min") and self.case.kind == "truth":
+            return wanted.shaped(lambda v: np.clip(v, 0, 1))
+        return wanted
+
     def reduction(self, name: str) -> Answer:
         axes = self.random.choice([I, J, J, "ij"])
         if axes == "ij" and name in ("argmax", "argmin", *COUNTED):
@@ -109,11 +157,7 @@ class KernelCalls:
             wanted = wanted.shaped(lambda v: np.expand_dims(v, gone))
             if turned:
                 wanted = self.transposed(wanted)
-        if name == "prod":  # beyond the numbers of float32 any is right
-            near = np.abs(wanted.value) < LARGEST
-            wanted.error = np.where(near, wanted.error, np.inf)
-        if name in ("max", "min") and self.case.kind == "truth":
-            wanted = wanted.shaped(lambda v: np.clip(v, 0, 1))
+        wanted = self.held(name, wanted)
         settings: dict[str, Any] = {"axis": axis}
         if keepdims:
             settings["keepdims"] = True
@@ -288,6 +332,7 @@ def kernel_answers(calls: KernelCalls) -> Iterator[Answer]:
         calls.parts,
         calls.algebra,
         calls.medians,
+        calls.over_batches,
     ]
     if calls.mask is None:  # elements are read whatever pairs are chosen
         groups += [lambda: calls.elements(2)] * 2

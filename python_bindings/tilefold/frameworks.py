@@ -37,6 +37,7 @@ __all__ = [
     "kernel_in_graph",
     "leave_graph",
     "makes_kernels_in_graphs",
+    "read",
     "recording",
     "requires_grad",
     "unrecorded",
@@ -244,6 +245,19 @@ def concrete(numbers: Any) -> Any:
     """Whole numbers, without what a framework's transforms wrap them in."""
     framework = holding([numbers])
     return framework.concrete(numbers) if framework else numbers
+
+
+def read(with_outer: Any, values: Any, refused: Exception) -> Any:
+    """What a Python function gives, as a library's own tracer reads it.
+
+    Asked where the function refused traced values. `with_outer` gives it with
+    its outer values replaced; None where no library reads functions.
+    """
+    for found in _loaded():
+        reads = getattr(found, "read", None)
+        if reads is not None:
+            return reads(with_outer, values, refused)
+    return None
 
 
 def unrecorded() -> AbstractContextManager[Any]:

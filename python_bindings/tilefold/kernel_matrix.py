@@ -64,8 +64,8 @@ def kernel(
     ----------
     formula : str, Formula, callable or Lazy
         The pair term, as in ``"exp(-|x_i - y_j|²/2l²)"``; or a Python function
-        of one point x and one point y, which is traced; or a lazy array, which
-        brings its arguments.
+        of one point x and one point y, which is traced, in functions of NumPy,
+        PyTorch or JAX; or a lazy array, which brings its arguments.
     arguments : Mapping, optional
         The arrays by name, as one mapping.
     session : Session, optional

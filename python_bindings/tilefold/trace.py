@@ -5,7 +5,8 @@
 A function of one point x and one point y is called once, with traced values;
 what it does with them is written down as the text of a formula, which is
 compiled like any other. NumPy's and PyTorch's functions know traced values
-through their protocols.
+through their protocols. A library whose functions take values of its own alone,
+as JAX's do, reads the function itself.
 
 Numbers that the function finds in variables outside it become parameters of
 the formula under their names, as in
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tilefold import _core
+from tilefold.frameworks import read
 from tilefold.roles import bare
 from tilefold.trace_text import Source
 from tilefold.tracer import Tracer
@@ -34,8 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["Source", "Tracer", "trace"]
 
 
-def _with_parameters(function: Any) -> Any:
-    """The function, its outer numbers and arrays replaced by parameters.
+def _with_outer(function: Any, made: Callable[[Any, str], Any]) -> Any:
+    """The function, its outer numbers and arrays replaced by what is made.
 
     Whole numbers stay: they are exponents, indices and counts.
     """
@@ -45,7 +47,7 @@ def _with_parameters(function: Any) -> Any:
     def replaced(name: str, value: Any) -> Any:
         is_number = isinstance(value, (float, np.floating))
         is_array = hasattr(type(value), "__dlpack__")
-        return Tracer.parameter(value, name) if is_number or is_array else value
+        return made(value, name) if is_number or is_array else value
 
     outer = {
         name: replaced(name, function.__globals__[name])
@@ -71,6 +73,36 @@ def _with_parameters(function: Any) -> Any:
     return again
 
 
+def names_of(function: Any) -> list[str]:
+    """The names of its arguments; none where they are not known.
+
+    Of one that wraps another, as `jax.jit` does, those of the other.
+    """
+    while True:
+        code = getattr(function, "__code__", None)
+        count = code.co_argcount if code else 0
+        if count > 1 or not hasattr(function, "__wrapped__"):
+            return list(code.co_varnames[:count]) if code else []
+        function = function.__wrapped__
+
+
+def _value_of(function: Any, values: list[Tracer]) -> Tracer:
+    """What the function gives of traced values."""
+
+    def with_outer(made: Callable[[Any, str], Any]) -> Any:
+        return _with_outer(function, made)
+
+    try:
+        found = with_outer(Tracer.parameter)(*values)
+        whole: Tracer = Tracer.of(found)
+    except Exception as refused:
+        own = read(with_outer, values, refused)
+        if own is None:
+            raise
+        whole = own
+    return whole
+
+
 def trace(
     function: Callable[..., Any], arguments: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
@@ -78,7 +110,8 @@ def trace(
 
     The function is called once, with traced values. Numbers with a fraction and
     arrays that it finds in variables outside it become parameters under their
-    names, so that other values find the same kernel.
+    names, so that other values find the same kernel. Where it refuses traced
+    values and JAX is imported, JAX traces it, and its program is read.
 
     Parameters
     ----------
@@ -112,10 +145,10 @@ def trace(
     >>> text
     'exp((-sum(pow((x_i - x_j), 2))))'
     """
-    code = getattr(function, "__code__", None)
-    count = code.co_argcount if code else 2
-    names = list(code.co_varnames[:count]) if code else ["x", "y"]
-    if count < 2 or names[0] not in arguments:
+    names = names_of(function)
+    if not names and not hasattr(function, "__code__"):
+        names = ["x", "y"]
+    if len(names) < 2 or names[0] not in arguments:
         _core.fail("TracedSignature", ", ".join(names))
     given = dict(arguments)
 
@@ -132,6 +165,4 @@ def trace(
     x = point(names[0], "i")
     y = point(names[1] if names[1] in given else names[0], "j")
     others = [value(name) for name in names[2:] if name in given]
-    result = _with_parameters(function)(x, y, *others)
-    whole: Tracer = Tracer.of(result)
-    return whole.to_formula(given)
+    return _value_of(function, [x, y, *others]).to_formula(given)

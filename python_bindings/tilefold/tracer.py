@@ -485,10 +485,10 @@ class Tracer(ComponentMethods, Operators):
 
     def __getitem__(self, index: Any) -> Tracer:
         """Gives a component, or those from one to another."""
-        if index is Ellipsis or index == (Ellipsis,):
+        if index is Ellipsis:
             return self
         if isinstance(index, tuple) and index and index[0] is Ellipsis:
-            return self[index[1]]
+            return self if len(index) == 1 else self[index[1]]
         if self.rank != 1:
             _core.fail("TracedFunction", "indexing a scalar")
         if isinstance(index, slice):

@@ -13,6 +13,7 @@ import numpy as np
 from tilefold import _core
 from tilefold.jax.calls import call
 from tilefold.jax.elements import elements
+from tilefold.jax.function_reader import read
 from tilefold.jax.jax_internals import CONCRETE_ARRAY
 from tilefold.jax.solves import inv_quad_logdet, solve
 from tilefold.result_types import is_symbol
@@ -31,6 +32,7 @@ __all__ = [
     "elements",
     "holds",
     "inv_quad_logdet",
+    "read",
     "real_numbers",
     "records",
     "solve",

@@ -7,10 +7,11 @@ Where a release has no such thing, its older name is used, or nothing is done.
 from __future__ import annotations
 
 from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax
-from jax._src import array, core, dispatch
+from jax._src import array, config, core, dispatch
 from jax._src import mesh as meshes
 from jax.interpreters import mlir
 
@@ -21,12 +22,15 @@ if TYPE_CHECKING:
 __all__ = [
     "CONCRETE_ARRAY",
     "alike",
+    "bind_params",
     "devices_while_lowering",
+    "function_of",
     "has_x64",
     "is_divided",
     "merged",
     "mesh_of",
     "spec_of",
+    "with_64_bits",
     "with_spec",
     "within_one_device",
 ]
@@ -125,3 +129,34 @@ def has_x64() -> bool:
     """Whether JAX has types of 64 bits here, on this thread."""
     config: Any = jax.config
     return bool(config.jax_enable_x64)
+
+
+def with_64_bits() -> AbstractContextManager[Any]:
+    """Where JAX has types of 64 bits, on this thread."""
+    context: AbstractContextManager[Any] = config.enable_x64(True)
+    return context
+
+
+def bind_params(
+    primitive: Any, params: dict[str, Any]
+) -> tuple[Sequence[Any], dict[str, Any]]:
+    """What a primitive is bound with, before and behind its operands.
+
+    Parameters of an equation, of which releases before 0.10 make operands of
+    functions.
+    """
+    found = primitive.get_bind_params(params)
+    return found if isinstance(found, tuple) else ((), found)
+
+
+_HOME = str(Path(jax.__file__).parent)
+
+
+def function_of(program: Any) -> tuple[str, bool]:
+    """The name of the function that a program is of, and whether JAX wrote it.
+
+    A program is one as equations call it, closed or not.
+    """
+    told = getattr(getattr(program, "jaxpr", program), "debug_info", None)
+    name, _, place = getattr(told, "func_src_info", "").partition(" at ")
+    return name, place.startswith(_HOME)

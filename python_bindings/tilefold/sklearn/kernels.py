@@ -22,7 +22,7 @@ from tilefold.sklearn.pair_formula import (
     PairFormula,
     pair_formula,
 )
-from tilefold.trace import trace
+from tilefold.trace import names_of, trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -85,8 +85,7 @@ def _of_function(
     function: Callable[..., Any], features: int, given: dict[str, Any]
 ) -> PairFormula:
     """Traced once with two points, and never called for a pair."""
-    code = getattr(function, "__code__", None)
-    names = list(code.co_varnames[: code.co_argcount]) if code else []
+    names = names_of(function)
     first, second = names[:2] if len(names) > 1 else ("x", "y")
     point = np.zeros((1, features))
     try:

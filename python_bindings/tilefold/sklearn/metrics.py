@@ -20,7 +20,7 @@ from tilefold import _core
 from tilefold import compile as compiled
 from tilefold import kernel as lazy_kernel
 from tilefold.errors import Error
-from tilefold.trace import trace
+from tilefold.trace import names_of, trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -268,10 +268,7 @@ def _of_function(
     function: Callable[..., Any], features: int, given: dict[str, Any]
 ) -> Metric:
     """Traced once with two points, and never called for a pair."""
-    code = getattr(function, "__code__", None)
-    names: tuple[str, ...] = ()
-    if code is not None:
-        names = code.co_varnames[: code.co_argcount]
+    names = names_of(function)
     first, second = names[:2] if len(names) > 1 else ("x", "y")
     point = np.zeros((1, features))
     points = {first: point, second: point}

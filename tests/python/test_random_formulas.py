@@ -83,6 +83,8 @@ def check_interpreter(tried: Case) -> None:
     """f.check agrees that what NumPy allows is all that there is."""
     if tried.kernel or not tried.wanted.value.size:
         return
+    if tried.kind == "index" and "nested reductions" in tried.traits:
+        return  # a place is checked by its value, whose bound is not kept
     formula = tilefold.compile(tried.text)
     try:
         found = formula.check(**tried.arrays, rows=10**6)

@@ -337,7 +337,9 @@ public:
                                  const std::function<Node(Node)>& change = {});
 
     const Node& operator[](ValueId id) const { return graph_.nodes[id]; }
-    const Type& type(ValueId id) const { return graph_.nodes[id].type; }
+    /// A copy: nodes move when the graph grows, also between two arguments of a
+    /// call.
+    Type type(ValueId id) const { return graph_.nodes[id].type; }
     const std::string& formula() const { return formula_; }
     Graph& graph() { return graph_; }
     const Graph& graph() const { return graph_; }

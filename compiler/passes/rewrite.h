@@ -43,7 +43,7 @@ public:
     const Graph& graph() const { return builder_.graph(); }
     /// Returns a copy, because making values moves the nodes.
     Node node(ValueId id) const { return builder_[id]; }
-    const Type& type(ValueId id) const { return builder_.type(id); }
+    Type type(ValueId id) const { return builder_.type(id); }
     Axes axes(ValueId id) const { return type(id).axes; }
     bool is(ValueId id, Op op) const { return builder_[id].op == op; }
     bool is_constant(ValueId id, double value) const {

@@ -7,6 +7,7 @@
 #include "formulas/parser.h"
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,6 +41,10 @@ struct FreeName {
     Span span;
     bool is_index = false; ///< it is read as a subscript of others only
     bool is_table = false; ///< of `A[r]`, `A @ x`: (1, C) is one row
+    /// It is read as an operand of comparisons only, with these names, symbols
+    /// i and j and whole numbers.
+    bool is_compared = false;
+    std::set<std::string> compared_with = {};
 };
 std::vector<FreeName> free_names(const ast::Formula& formula);
 
@@ -48,8 +53,9 @@ Axes axes_of_result(const ast::Formula& formula,
                     std::span<const FreeName> names);
 
 /// Returns the dtype a call computes in. It is NumPy's promotion over the i-
-/// and j-arrays, but for those that are only subscripts; parameters never
-/// promote, but where there are subscripts alone. Integers of at most 16 bits
+/// and j-arrays, but for those that are only subscripts, and for integers that
+/// are only compared with integers, which gives truths; parameters never
+/// promote, but where there are such arrays alone. Integers of at most 16 bits
 /// give F32, wider ones F64; without an array it is F64.
 DType computing_dtype(std::span<const ArgumentType> arguments,
                       std::span<const FreeName> names);

@@ -5,6 +5,7 @@
 #include "formulas/names.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <map>
@@ -69,6 +70,8 @@ private:
                 add_gather(node);
             if (node.kind == Kind::Apply)
                 add_matrices(node);
+            if (node.kind == Kind::Apply && is_comparison(node.name))
+                add_comparison(node);
             if (node.kind == Kind::Name || node.kind == Kind::Variable)
                 add(node, id, parameters);
             if (node.kind == Kind::Apply || node.kind == Kind::Function)
@@ -81,6 +84,28 @@ private:
         for (std::size_t k = 1; k < node.children.size(); ++k)
             indices_.insert(whole(node.children[k]));
         tables_.insert(node.children[0]);
+    }
+
+    static bool is_comparison(const std::string& name) {
+        static const std::set<std::string> all = {"<",  "<=", ">",
+                                                  ">=", "==", "!="};
+        return all.contains(name);
+    }
+
+    /// Notes what each side is compared with, where that is a name or whole by
+    /// itself.
+    void add_comparison(const ast::Node& node) {
+        for (std::size_t k = 0; k < node.children.size(); ++k) {
+            const ast::Node& other = formula_[whole(node.children[1 - k])];
+            const NodeId own = whole(node.children[k]);
+            const bool is_whole = other.kind == Kind::Index ||
+                                  (other.kind == Kind::Number &&
+                                   std::trunc(other.value) == other.value);
+            if (other.kind == Kind::Variable || other.kind == Kind::Name)
+                compared_[own].insert(other.name);
+            else if (is_whole)
+                compared_[own];
+        }
     }
 
     /// What is multiplied as a matrix, here or in the definition that is
@@ -162,6 +187,12 @@ private:
             NameUse{{node.name, axes, node.span, is_index}, false, bare});
         FreeName& known = place->second.name;
         known.is_table |= tables_.contains(id);
+        const auto compared = compared_.find(id);
+        known.is_compared =
+            compared != compared_.end() && (is_new || known.is_compared);
+        if (known.is_compared)
+            known.compared_with.insert(compared->second.begin(),
+                                       compared->second.end());
         const bool constant = axes == Axes::None && is_constant(node, id);
         if (is_new) {
             place->second.is_constant = constant;
@@ -207,7 +238,8 @@ private:
     std::map<std::string, NameUse> uses_;
     std::set<std::string> used_;
     std::set<NodeId> exponents_;
-    std::set<NodeId> indices_; ///< of tables
+    std::set<NodeId> indices_;                         ///< of tables
+    std::map<NodeId, std::set<std::string>> compared_; ///< with these names
     /// By the name of a definition.
     std::map<std::string, std::set<std::size_t>> matrices_;
     std::set<NodeId> tables_; ///< of which rows are chosen, and matrices
@@ -379,8 +411,18 @@ bool is_on_axis(const FreeName& name, const ArgumentType& argument) {
 
 DType computing_dtype(std::span<const ArgumentType> arguments,
                       std::span<const FreeName> names) {
-    const auto has_values = [](const FreeName& name, const ArgumentType& type) {
-        return is_on_axis(name, type) && !name.is_index;
+    const auto is_integer = [&](const std::string& name) {
+        const ArgumentType* argument = find_argument(arguments, name);
+        return argument && (kind_of(argument->dtype) == DTypeKind::Signed ||
+                            kind_of(argument->dtype) == DTypeKind::Unsigned);
+    };
+    const auto is_label = [&](const FreeName& name) {
+        return name.is_compared && is_integer(name.name) &&
+               std::ranges::all_of(name.compared_with, is_integer);
+    };
+    const auto has_values = [&](const FreeName& name,
+                                const ArgumentType& type) {
+        return is_on_axis(name, type) && !name.is_index && !is_label(name);
     };
     const auto is_table = [](const FreeName& name, const ArgumentType& type) {
         return !is_on_axis(name, type) && type.rank > 0;

@@ -402,3 +402,37 @@ def test_means_of_chosen_pairs(text, dtype):
     assert got.dtype == wanted.dtype
     digits = 1e-6 if wanted.dtype == "float32" else 1e-15
     np.testing.assert_allclose(got, wanted, rtol=digits)
+
+
+LABELS = ["i1", "u2", "i4", "u4", "i8", "u8"]
+
+
+@pytest.mark.parametrize("dtype", LABELS)
+def test_labels_leave_float32_as_it_is(dtype):
+    """Comparisons of integers are truths, which NumPy never promotes by."""
+    x = np.linspace(0, 1, 7, dtype="f4")
+    big = np.array([0, 1, 2, 1, 0, 2, 2]).astype(dtype)
+    if np.dtype(dtype).itemsize == 8:
+        big += np.asarray(2**60, dtype)  # rounded, they would all be equal
+    same = big[:, None] == big
+    kernel = np.exp(-((x[:, None] - x) ** 2))
+    wanted = {
+        "sum_j [a_i == c_j] exp(-(x_i - x_j)²)": (same * kernel).sum(1),
+        "sum_j where(a_i != c_j, x_j, 0)": (~same * x).sum(1),
+        "max_j where(a_i < c_j and c_j >= a_i, x_j, -1)": np.where(
+            big[:, None] < big, x, -1
+        ).max(1),
+    }
+    for text, value in wanted.items():
+        got = tilefold.reduce(text, a=big, c=big, x=x)
+        assert got.dtype == "float32"
+        np.testing.assert_allclose(got, value, rtol=1e-6)
+    # Of what is computed with, they promote, as before.
+    wide = "f8" if np.dtype(dtype).itemsize > 2 else "f4"
+    for text in (
+        "sum_j [a_i == c_j] c_j x_j",
+        "sum_j [a_i < x_j] x_j",
+        "sum_j [a_i == c_j] (x_j + a_i)",
+    ):
+        arrays = {"a": big, "x": x} | ({"c": big} if "c_j" in text else {})
+        assert tilefold.reduce(text, **arrays).dtype == wide, text

@@ -25,9 +25,11 @@ from tilefold.sklearn.library import (
     options_of,
     queries,
 )
-from tilefold.sklearn.pair_kernels import read_weights
+from tilefold.sklearn.metrics import read_metric
+from tilefold.sklearn.pair_kernels import WeightKernel, read_weights
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
     from tilefold import Kernel
@@ -35,15 +37,17 @@ if TYPE_CHECKING:
 __all__ = ["KernelDensity"]
 
 # The logarithm of a kernel, or of a compact one the kernel itself, without
-# its normalisation; d is the distance beside the bandwidth.
-_LOGARITHMS = {"gaussian": "-|x_i - y_j|²/2h²", "exponential": "-|x_i - y_j|/h"}
+# its normalisation; d is the distance beside the bandwidth h, s its square.
+_LOGARITHMS = {"gaussian": "-{s}/(2*{h}^2)", "exponential": "-{d}/{h}"}
 _COMPACT = {
-    "tophat": "where(|x_i - y_j| < h, 1, 0)",
-    "epanechnikov": "max(1 - |x_i - y_j|²/h², 0)",
-    "linear": "max(1 - |x_i - y_j|/h, 0)",
+    "tophat": "where({d} < {h}, 1, 0)",
+    "epanechnikov": "max(1 - {s}/{h}^2, 0)",
+    "linear": "max(1 - {d}/{h}, 0)",
     # Near the bandwidth the cosine may round to less than 0.
-    "cosine": "where(|x_i - y_j| < h, max(cos(π*|x_i - y_j|/2h), 0), 0)",
+    "cosine": "where({d} < {h}, max(cos(π*{d}/(2*{h})), 0), 0)",
 }
+_FORMS = {**_LOGARITHMS, **_COMPACT}
+_EUCLIDEAN = {"d": "|x_i - y_j|", "s": "|x_i - y_j|²", "h": "h"}
 
 
 class KernelDensity(BaseEstimator):
@@ -61,6 +65,11 @@ class KernelDensity(BaseEstimator):
         kernel of tilefold's catalogue, in which h and l are the bandwidth.
     kernel_params : dict, optional
         Other values of a formula.
+    metric : str or callable, default "euclidean"
+        As ``NearestNeighbors`` takes it, of scikit-learn's kernels; what is
+        normalised is the kernel of Euclidean distances, as scikit-learn does.
+    metric_params : dict, optional
+        Other arguments of the metric.
     n_jobs : int, optional
         How many threads: what tilefold takes; -1 is all processors.
 
@@ -89,6 +98,8 @@ class KernelDensity(BaseEstimator):
         ],
         "kernel": [str],
         "kernel_params": [dict, None],
+        "metric": [str, callable],
+        "metric_params": [dict, None],
         "n_jobs": [Integral, None],
     }
 
@@ -98,11 +109,15 @@ class KernelDensity(BaseEstimator):
         bandwidth: float | str = 1.0,
         kernel: str = "gaussian",
         kernel_params: dict[str, Any] | None = None,
+        metric: str | Callable[..., Any] = "euclidean",
+        metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.bandwidth = bandwidth
         self.kernel = kernel
         self.kernel_params = kernel_params
+        self.metric = metric
+        self.metric_params = metric_params
         self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -133,7 +148,7 @@ class KernelDensity(BaseEstimator):
         ValueError
             For parameters out of their ranges, X that is no finite array of two
             dimensions, and negative weights or names of a formula without a
-            value.
+            value; for a metric that is none, or beside a formula.
 
         Examples
         --------
@@ -162,12 +177,35 @@ class KernelDensity(BaseEstimator):
         self._fit_X = x
         self._pairs = read_weights(
             self.kernel,
-            {**_LOGARITHMS, **_COMPACT},
+            {name: form.format(**_EUCLIDEAN) for name, form in _FORMS.items()},
             self.kernel_params,
             float(self.bandwidth_),
             x,
         )
+        if not self._is_euclidean:
+            self._pairs = self._of_metric(x)
         return self
+
+    @property
+    def _is_euclidean(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "euclidean"
+
+    def _of_metric(self, x: Any) -> WeightKernel:
+        """The kernel of distances by another metric."""
+        if self.kernel not in _FORMS:
+            raise ValueError(
+                f"the kernel {self.kernel!r} is a formula of two points, which "
+                f"reads no metric: write the distance into it, or pass one of "
+                f"{', '.join(_FORMS)}"
+            )
+        metric = read_metric(self.metric, x.shape[1], self.metric_params)
+        metric.ranks(x[:1, :], x[:1, :])  # refuses what is no distance
+        powers = {"d": f"({metric.power(1)})", "s": f"({metric.power(2)})"}
+        formula = metric.around(
+            _FORMS[self.kernel].format(**powers, h="of_bandwidth")
+        )
+        values = {"of_bandwidth": float(self.bandwidth_), **metric.parameters}
+        return WeightKernel(formula, values, (metric.rows, metric.columns))
 
     def score_samples(self, X: Any) -> Any:
         """Computes the logarithm of the density at each point.
@@ -278,7 +316,8 @@ class KernelDensity(BaseEstimator):
         Raises
         ------
         NotImplementedError
-            For kernels other than "gaussian" and "tophat".
+            For kernels other than "gaussian" and "tophat", and other metrics
+            than "euclidean".
 
         Examples
         --------
@@ -292,6 +331,12 @@ class KernelDensity(BaseEstimator):
             raise NotImplementedError(
                 f"no points are drawn from the kernel {self.kernel!r}: take "
                 "'gaussian' or 'tophat'"
+            )
+        if not self._is_euclidean:
+            raise NotImplementedError(
+                f"points are drawn by Euclidean distances, and the metric is "
+                f"{self.metric!r}: fit another estimate with "
+                "metric='euclidean'"
             )
         points = as_numpy(self._fit_X)
         random = check_random_state(random_state)

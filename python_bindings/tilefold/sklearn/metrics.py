@@ -20,6 +20,7 @@ from tilefold import _core
 from tilefold import compile as compiled
 from tilefold import kernel as lazy_kernel
 from tilefold.errors import Error
+from tilefold.sklearn.library import beside
 from tilefold.trace import names_of, trace
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from tilefold import Formula, Kernel, Options, Ranges
 
-__all__ = ["Metric", "read_metric"]
+__all__ = ["PRECOMPUTED", "Metric", "read_metric"]
 
 # (what pairs are ranked by, and to which power of the distance it is)
 _SQUARE = ("|x_i - y_j|²", 2.0)
@@ -125,10 +126,14 @@ class Metric:
         `others` are its further arguments, whose names start with `of_`, so
         that they are none of the metric's; `ranges` the pairs that meet.
         """
-        formula = _around(skeleton, self.formula)
+        formula = self.around(skeleton)
         points = {self.rows: x, self.columns: y}
         arguments = {**self.parameters, **points, **others}
         return formula(arguments, options=options, ranges=ranges)
+
+    def around(self, skeleton: str) -> Formula:
+        """A formula in which `rank` stands for what ranks a pair."""
+        return _around(skeleton, self.formula)
 
     def power(self, exponent: float) -> str:
         """The distance to a power, in a reduction, as text."""
@@ -146,6 +151,20 @@ class Metric:
         if self.exponent == 1:
             return ranks
         return ranks ** (1 / self.exponent)
+
+
+class _Given(Metric):
+    """Distances that the caller has computed: the rows are those of points."""
+
+    def ranks(self, x: Any, y: Any, options: Options | None = None) -> Kernel:
+        """The lazy matrix of a matrix (N, M) in memory; `y` is not read."""
+        del y
+        numbers = (beside(np.arange(size), x) for size in x.shape)
+        arguments = dict(zip("drc", (x, *numbers), strict=True))
+        return lazy_kernel(self.formula, arguments, options=options)
+
+
+PRECOMPUTED = _Given("d[r_i, c_j]")
 
 
 def read_metric(
@@ -167,6 +186,12 @@ def read_metric(
         return _of_function(metric, features, given)
     if metric == "minkowski":
         return _minkowski(given, p)
+    if metric == "precomputed":
+        raise ValueError(
+            "metric='precomputed' is not read here, where points are needed: "
+            "pass the points and a metric; the estimators of neighbours take "
+            "distances"
+        )
     if metric == "haversine" and features != 2:
         raise ValueError(
             "Haversine distance only valid in 2 dimensions: expected latitude "

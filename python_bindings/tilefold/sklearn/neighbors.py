@@ -24,7 +24,7 @@ from tilefold.sklearn.library import (
     options_of,
     queries,
 )
-from tilefold.sklearn.metrics import read_metric
+from tilefold.sklearn.metrics import PRECOMPUTED, Metric, read_metric
 
 if TYPE_CHECKING:
     from typing import Self
@@ -61,11 +61,16 @@ class NeighborsBase(BaseEstimator):
     }
 
     def _fit_points(self, x: Any) -> None:
-        """Keeps validated points, and reads the metric."""
-        self._metric = read_metric(
-            self.metric, x.shape[1], self.metric_params, self.p
-        )
-        self._metric.ranks(x[:1, :], x[:1, :])  # refuses what is no distance
+        """Keeps validated points, or distances, and reads the metric."""
+        if self._is_precomputed:
+            _check_distances(x)
+            self._metric: Metric = PRECOMPUTED
+        else:
+            self._metric = read_metric(
+                self.metric, x.shape[1], self.metric_params, self.p
+            )
+            # Refuses what is no distance.
+            self._metric.ranks(x[:1, :], x[:1, :])
         self.effective_metric_ = self.metric
         self.effective_metric_params_ = dict(self._metric.parameters)
         if self.metric == "minkowski":
@@ -75,6 +80,11 @@ class NeighborsBase(BaseEstimator):
                 self.effective_metric_ = names.get(p or 2, "minkowski")
         self._fit_X = x
         self.n_samples_fit_ = x.shape[0]
+
+    @property
+    def _is_precomputed(self) -> bool:
+        """Whether X is a matrix of distances, (n_queries, n_samples_fit)."""
+        return isinstance(self.metric, str) and self.metric == "precomputed"
 
     def _ranks(self, x: Any) -> Kernel:
         """What the distances from x to the points are ranked by."""
@@ -90,6 +100,8 @@ class NeighborsBase(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.array_api_support = True
+        # Cross-validation takes rows and columns of X then.
+        tags.input_tags.pairwise = self._is_precomputed
         return tags
 
 
@@ -330,6 +342,18 @@ class RadiusNeighborsSearch(NeighborsBase):
         self, queried: Any, radius: float, with_distances: bool
     ) -> csr_matrix:
         """Those of validated queries; without distances the data is 0."""
+        if self._is_precomputed:
+            distances = as_numpy(queried)
+            is_within = distances <= radius
+            ends = np.cumsum(is_within.sum(axis=1))
+            return csr_matrix(
+                (
+                    distances[is_within] * with_distances,
+                    np.nonzero(is_within)[1],
+                    np.concatenate([[0], ends]),
+                ),
+                shape=distances.shape,
+            )
         try:
             found = self._ranks(queried).radius_neighbors(
                 self._metric.rank_of(radius), 1, with_distances
@@ -365,7 +389,8 @@ class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch):
         Likewise.
     metric : str or callable, default "minkowski"
         A name of scikit-learn's, a distance of tilefold's catalogue, a formula
-        in x_i and y_j, or a Python function of two points, which is traced.
+        in x_i and y_j, or a Python function of two points, which is traced; or
+        "precomputed": X are distances, (n_queries, n_samples).
     p : float, default 2
         The exponent of "minkowski".
     metric_params : dict, optional
@@ -451,6 +476,20 @@ class NearestNeighbors(KNeighborsSearch, RadiusNeighborsSearch):
         """
         self._fit_points(validate_data(self, X, dtype=floats(X)))
         return self
+
+
+def _check_distances(x: Any) -> None:
+    """Refuses a matrix that is none of distances of points to each other."""
+    if x.shape[0] != x.shape[1]:
+        raise ValueError(
+            f"metric='precomputed' takes a square matrix of distances, and X "
+            f"has the shape {tuple(x.shape)}"
+        )
+    if (x < 0).any():
+        raise ValueError(
+            "metric='precomputed' takes distances, and X has negative values; "
+            "of a similarity s that is at most 1, pass 1 - s"
+        )
 
 
 def nearest(kernel: Kernel, count: int, with_values: bool) -> tuple[Any, Any]:

@@ -27,10 +27,12 @@ class WeightKernel(NamedTuple):
 
     formula: Formula
     parameters: dict[str, Any]
+    points: tuple[str, str] = ("x", "y")
 
     def matrix(self, x: Any, y: Any, options: Options | None = None) -> Kernel:
         """The lazy (N, M) matrix of points (N, D) and (M, D)."""
-        arguments = {**self.parameters, "x": x, "y": y}
+        rows, columns = self.points
+        arguments = {**self.parameters, rows: x, columns: y}
         made = lazy_kernel(self.formula, arguments, options=options)
         is_one = made.ndim == 3 and made.shape[2] == 1
         return made[..., 0] if is_one else made

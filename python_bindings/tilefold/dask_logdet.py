@@ -16,7 +16,7 @@ import dask.array as da
 import numpy as np
 from dask.base import compute, persist
 
-from tilefold.dask_solve import dots
+from tilefold.dask_solve import NOT_SYMMETRIC, SYMMETRIC, dots, is_symmetric
 from tilefold.solve import LogdetInfo
 
 if TYPE_CHECKING:
@@ -38,8 +38,14 @@ _INDEFINITE = (
 )
 
 
+_ASYMMETRIC = f"{NOT_SYMMETRIC}, and is not factored: {SYMMETRIC}"
+
+
 def factored(matrix: Any) -> tuple[float, LogdetInfo, str]:
     """The value of a matrix in memory, how it went, and what to warn of."""
+    apart = np.abs(matrix - matrix.conj().T).max(initial=0)
+    if apart > 1e-6 * np.abs(matrix).max(initial=0):
+        return np.nan, LogdetInfo(np.nan, 0, 0, 0), _ASYMMETRIC
     try:
         diagonal = np.diagonal(np.linalg.cholesky(matrix)).real
     except np.linalg.LinAlgError:
@@ -55,6 +61,9 @@ def log_determinant(
     preconditioner: Nystrom | None,
 ) -> tuple[float, LogdetInfo, str]:
     """The estimate, how it went, and what to warn of."""
+    if not is_symmetric(system, chunks):
+        info = LogdetInfo(np.nan, options["probes"], 0, 0)
+        return np.nan, info, _ASYMMETRIC
     lanczos = _Lanczos(system, chunks, options, preconditioner)
     most = options["maxiter"] or 200
     rank = preconditioner.rank if preconditioner else 0

@@ -26,8 +26,21 @@ if TYPE_CHECKING:
 
     from tilefold.dask_preconditioner import Nystrom
 
-__all__ = ["System", "check", "dots", "solved"]
+__all__ = [
+    "NOT_SYMMETRIC",
+    "SYMMETRIC",
+    "System",
+    "check",
+    "dots",
+    "is_symmetric",
+    "solved",
+]
 
+NOT_SYMMETRIC = "the matrix is not symmetric or Hermitian"
+SYMMETRIC = (
+    "write a formula in which i and j may change places, as that of "
+    "(K + K.T)/2 is"
+)
 _CHOICES = {
     "method": ("cg", "minres", "auto"),
     "preconditioner": ("auto", "nystrom", None, "none"),
@@ -105,9 +118,11 @@ def solved(
     converged = bool((residuals <= rtol).all())
     warning = ""
     if not converged:
-        why = "" if is_definite else ", for the matrix is not positive definite"
-        cure = "raise maxiter, rtol or the ridge"
-        if not is_definite:
+        why, cure = "", "raise maxiter, rtol or the ridge"
+        if not is_symmetric(system, b.chunks[0]):
+            why, cure = f", for {NOT_SYMMETRIC}", SYMMETRIC
+        elif not is_definite:
+            why = ", for the matrix is not positive definite"
             cure = "pass method='minres', or raise the ridge"
         warning = (
             f"the solve ended after {count} iterations with a residual of "
@@ -116,6 +131,25 @@ def solved(
     rank = preconditioner.rank if preconditioner else 0
     solution = x.astype(system.dtype)
     return solution, SolveInfo(count, residuals, converged, rank), warning
+
+
+def is_symmetric(system: System, chunks: tuple[int, ...]) -> bool:
+    """Whether the matrix is, or Hermitian, as far as a product tells.
+
+    v·(A w) and w·(A v) are the same number then, of random vectors, too.
+    """
+    random = da.random.default_rng(0)
+    numbers = random.uniform(-1, 1, size=(sum(chunks), 4), chunks=(chunks, -1))
+    vectors = numbers[:, :2].astype(system.wide)
+    if np.issubdtype(system.wide, np.complexfloating):
+        vectors = vectors + 1j * numbers[:, 2:]
+    images = system(vectors)
+    sides, lengths, stretched = compute(
+        dots(vectors, images[:, ::-1]), _norms(vectors), _norms(images)
+    )
+    size = float((lengths * stretched[::-1]).sum())
+    tolerance = max(1e-8, 1e3 * float(np.finfo(system.dtype).eps))
+    return not abs(sides[0] - sides[1]) > tolerance * size
 
 
 def _conjugate(

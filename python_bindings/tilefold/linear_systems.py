@@ -19,7 +19,8 @@ __all__ = ["LinearSystems"]
 class LinearSystems:
     """Those of a kernel of shape (N, N), symmetric or Hermitian.
 
-    Which it is, is not checked.
+    A matrix that is neither is told where a solve fails, and has no log
+    determinant.
     """
 
     __slots__ = ()
@@ -38,9 +39,10 @@ class LinearSystems:
         """Solves ``(K + ridge·I) x = b`` for a symmetric or Hermitian K.
 
         An iteration takes one product with K, of all columns together, and
-        vectors are kept in double precision. That K is symmetric, of complex
-        values Hermitian, is not checked. PyTorch records the solution of
-        tensors that require grad, and ``torch.func`` transforms it.
+        vectors are kept in double precision. Whether K is symmetric, of
+        complex values Hermitian, is looked at where the solve fails. PyTorch
+        records the solution of tensors that require grad, and ``torch.func``
+        transforms it.
 
         Parameters
         ----------
@@ -156,8 +158,8 @@ class LinearSystems:
         Returns
         -------
         float
-            Of the arrays' library; NaN where the matrix is not positive
-            definite.
+            Of the arrays' library; NaN where the matrix is not symmetric, or
+            not positive definite.
 
         Raises
         ------
@@ -169,8 +171,8 @@ class LinearSystems:
         Warns
         -----
         ConvergenceWarning
-            Where the quadrature leaves more, or the matrix is not positive
-            definite.
+            Where the quadrature leaves more, or the matrix is not symmetric,
+            or not positive definite.
 
         Examples
         --------

@@ -363,6 +363,11 @@ std::string KernelSystem::warning(const Solution& solution,
                     : "raise ridge or rtol"});
     case SolveStatus::Indefinite:
         return message_of(Code::SolveIndefinite, {iterations, residual});
+    case SolveStatus::Asymmetric:
+        return message_of(
+            Code::SolveAsymmetric,
+            {iterations, residual, is_hermitian() ? "Hermitian" : "symmetric",
+             is_hermitian() ? "(K + K.T.conj())/2" : "(K + K.T)/2"});
     case SolveStatus::NotFinite:
         return message_of(Code::SolveNotFinite, {iterations});
     }
@@ -376,6 +381,8 @@ std::string warning_of(const LogDeterminant& found) {
     case SolveStatus::Indefinite:
     case SolveStatus::Stagnated:
         return message_of(Code::LogdetIndefinite, {});
+    case SolveStatus::Asymmetric:
+        return message_of(Code::LogdetAsymmetric, {});
     case SolveStatus::NotFinite:
         return message_of(Code::LogdetNotFinite, {});
     case SolveStatus::Exhausted:

@@ -11,7 +11,8 @@
 
 namespace tilefold {
 
-/// What is asked of a matrix of `size` rows. Symmetry is not checked.
+/// What is asked of a matrix of `size` rows. Symmetry is checked where a solve
+/// fails.
 struct LinearOperator {
     std::int64_t size = 0;
     /// out = matrix · in; both row-major, `size` rows of the columns solved
@@ -55,6 +56,7 @@ enum class SolveStatus : std::uint8_t {
     Exhausted,  ///< maxiter
     Stagnated,  ///< rounding of the products hides what is left
     Indefinite, ///< a direction without positive curvature
+    Asymmetric, ///< it ended as one of those above; is_symmetric() is false
     NotFinite,  ///< NaN or infinity in b, in a product, or by overflow
 };
 

@@ -20,6 +20,7 @@
 #include "runtime/solve/log_determinant.h"
 
 #include "formulas/diagnostic.h"
+#include "runtime/solve/symmetry.h"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Core>
@@ -73,6 +74,18 @@ bool factorise(Eigen::MatrixXd& a, const std::function<void()>& between) {
     return true;
 }
 
+/// Whether a matrix of computed elements is symmetric, up to roundings.
+bool is_symmetric(const Eigen::MatrixXd& a, double epsilon) {
+    if (a.size() == 0)
+        return true;
+    const double tolerance = std::sqrt(epsilon) * a.cwiseAbs().maxCoeff();
+    for (Eigen::Index k = 0; k < a.cols(); ++k)
+        for (Eigen::Index i = 0; i < k; ++i)
+            if (std::abs(a(i, k) - a(k, i)) > tolerance)
+                return false;
+    return true;
+}
+
 LogDeterminant factored(const LinearOperator& matrix, double ridge,
                         std::span<const double> b, std::int64_t columns,
                         const std::function<void()>& between) {
@@ -82,11 +95,14 @@ LogDeterminant factored(const LinearOperator& matrix, double ridge,
         matrix.elements.row(k, {a.col(k).data(), std::size_t(size)});
     a.diagonal().array() += ridge;
     LogDeterminant found;
-    const bool finite = a.allFinite();
-    if (!finite || !factorise(a, between)) {
+    if (!a.allFinite())
+        found.outcome = SolveStatus::NotFinite;
+    else if (!is_symmetric(a, matrix.elements.epsilon))
+        found.outcome = SolveStatus::Asymmetric;
+    else if (!factorise(a, between))
+        found.outcome = SolveStatus::Indefinite;
+    if (found.outcome != SolveStatus::Converged) {
         found.value = nan;
-        found.outcome =
-            finite ? SolveStatus::Indefinite : SolveStatus::NotFinite;
         found.quadratics.assign(std::size_t(columns), nan);
         return found;
     }
@@ -233,6 +249,7 @@ class Lanczos {
 public:
     Lanczos(const LinearOperator& matrix, const LogdetOptions& options)
         : matrix_(matrix), options_(options), random_(options.seed) {
+        symmetric_ = is_symmetric(matrix_, options_.probes);
         precondition();
         begin();
     }
@@ -363,11 +380,12 @@ private:
                 gap[column] = gauss[column] - rows * matrices_[c].log_with_node(
                                                          node, beta_[column]);
         }
-        if (!finite_ || !gauss.isFinite().all()) {
+        if (!finite_ || !symmetric_ || !gauss.isFinite().all()) {
             found.value = nan;
             found.error = nan;
-            found.outcome =
-                finite_ ? SolveStatus::Indefinite : SolveStatus::NotFinite;
+            found.outcome = !finite_      ? SolveStatus::NotFinite
+                            : !symmetric_ ? SolveStatus::Asymmetric
+                                          : SolveStatus::Indefinite;
             return;
         }
         // Rounding of products may put an eigenvalue below the bound.
@@ -418,6 +436,7 @@ private:
     double last_ = std::numeric_limits<double>::infinity();
     double last_change_ = std::numeric_limits<double>::infinity();
     bool finite_ = true;
+    bool symmetric_ = true; ///< where it is not, the quadrature is of nothing
 };
 
 std::string spelled(double number) {

@@ -35,7 +35,7 @@ struct LogDeterminant {
     std::int64_t probes = 0; ///< 0 where the matrix was factored
     std::int64_t rank = 0;   ///< of the preconditioner; 0: none
     /// Converged; Exhausted: `moved` is large beside the error of the probes;
-    /// Indefinite, NotFinite: the value is NaN.
+    /// Indefinite, Asymmetric, NotFinite: the value is NaN.
     SolveStatus outcome = SolveStatus::Converged;
     /// bᵀ A⁻¹ b of each column, where the matrix was factored and right-hand
     /// sides b were given.

@@ -3,6 +3,7 @@
 #include "runtime/solve/solve.h"
 
 #include "runtime/solve/krylov.h"
+#include "runtime/solve/symmetry.h"
 
 namespace tilefold {
 namespace {
@@ -30,7 +31,16 @@ Solution solve(const LinearOperator& matrix, std::span<const double> b,
     run(state, direct ? Method::MinimalResiduals : Method::ConjugateGradients);
     if (options.method == Method::Auto && state.reopen(SolveStatus::Indefinite))
         run(state, Method::MinimalResiduals);
-    return state.solution();
+    Solution found = state.solution();
+    const SolveStatus worst = found.worst();
+    const bool failed =
+        worst != SolveStatus::Converged && worst != SolveStatus::NotFinite;
+    if (failed && !is_symmetric(matrix, columns))
+        for (SolveStatus& outcome : found.outcomes)
+            outcome = outcome == SolveStatus::Converged
+                          ? outcome
+                          : SolveStatus::Asymmetric;
+    return found;
 }
 
 } // namespace tilefold

@@ -180,6 +180,35 @@ TEST(LogDeterminant, TellsWhenStepsDidNotSuffice) {
               4 * found.error);
 }
 
+TEST(LogDeterminant, IsNaNOfAnAsymmetricMatrix) {
+    for (const std::int64_t size : {300, 2000}) {
+        const Band band = Band::of(size, 1, 10, 0.1);
+        for (const Preconditioner preconditioner :
+             {Preconditioner::None, Preconditioner::Cholesky}) {
+            const LogdetOptions options = {.ridge = 0.5,
+                                           .preconditioner = preconditioner};
+            LinearOperator matrix = band.products(options.probes);
+            const auto columns = std::size_t(options.probes);
+            // One element above the diagonal, and none below.
+            matrix.product = [&, product = matrix.product](const double* in,
+                                                           double* out) {
+                product(in, out);
+                for (std::size_t c = 0; c < columns; ++c)
+                    out[c] += 0.1 * in[std::size_t(size - 1) * columns + c];
+            };
+            matrix.elements.row =
+                [&, row = matrix.elements.row](std::int64_t number,
+                                               std::span<double> out) {
+                    row(number, out);
+                    out.back() += number == 0 ? 0.1 : 0.0;
+                };
+            const LogDeterminant found = log_determinant(matrix, options);
+            EXPECT_TRUE(std::isnan(found.value));
+            EXPECT_EQ(found.outcome, SolveStatus::Asymmetric);
+        }
+    }
+}
+
 TEST(LogDeterminant, IsNaNWhereThereIsNone) {
     for (const std::int64_t size : {300, 2000}) {
         Band band = Band::of(size, 1, 10, 0.1);

@@ -124,6 +124,20 @@ TEST(Solve, RefinesWhatFloatProductsLeave) {
     EXPECT_EQ(found.iterations, matrix.floats);
 }
 
+TEST(Solve, TellsThatAMatrixIsNotSymmetric) {
+    Dense matrix(30, 100, 0.2);
+    matrix.at(7, 7) = -5;
+    matrix.at(3, 9) = 0.1;
+    for (const Method method :
+         {Method::ConjugateGradients, Method::MinimalResiduals}) {
+        SolveOptions options = without();
+        options.method = method;
+        options.maxiter = 20;
+        const Solution found = solve(matrix.products(1), ramp(30), 1, options);
+        EXPECT_EQ(found.worst(), SolveStatus::Asymmetric);
+    }
+}
+
 TEST(Solve, EndsEachColumnByItself) {
     Dense matrix(30, 100, 0.2);
     matrix.at(7, 7) = -5;

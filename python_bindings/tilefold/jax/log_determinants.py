@@ -213,8 +213,12 @@ def _quadrature(
     ridge: Any,
     most: int,
 ) -> tuple[Any, Any, Any]:
-    """The value, its error and the steps, in as few stages as suffice."""
+    """The value, its error and the steps, in as few stages as suffice.
+
+    NaN where the matrix is not symmetric: what is found is of no matrix then.
+    """
     z, w = probes
+    is_symmetric = _is_symmetric(times, z)
     least = (1 - 4 * np.finfo(z.dtype).eps) * ridge / p.shift
 
     def stage(
@@ -239,7 +243,19 @@ def _quadrature(
             found,
         )
     value, error, _, steps = found
-    return value, error, steps
+    return jnp.where(is_symmetric, value, jnp.nan), error, steps
+
+
+def _is_symmetric(times: Callable[[Any], Any], like: Any) -> Any:
+    """Whether v·(A w) is w·(A v) of random v and w, but for roundings."""
+    key = jax.random.key(0)
+    vectors = jax.random.normal(key, (len(like), 2), like.dtype)
+    images = times(vectors)
+    sides = (vectors * images[:, ::-1]).sum(0)
+    lengths = [jnp.sqrt((each**2).sum(0)) for each in (vectors, images)]
+    size = (lengths[0] * lengths[1][::-1]).sum()
+    tolerance = max(1e-8, 1e3 * float(np.finfo(like.dtype).eps))
+    return ~(jnp.abs(sides[0] - sides[1]) > tolerance * size)
 
 
 def _looked(

@@ -200,6 +200,11 @@ class GaussianProcessRegressor(theirs.GaussianProcessRegressor):
         found = self._likelihood(self.kernel_, with_gradient=False)
         targets = self.y_train_.reshape(len(self.y_train_), -1)
         weights, told = self._system(self.kernel_).solve(targets, self.tol)
+        if "not symmetric" in f"{told} {found.warning}":
+            raise np.linalg.LinAlgError(
+                f"the covariance of {self.kernel_} is not symmetric: write a "
+                "kernel in which the two points may change places"
+            )
         if "not positive definite" in f"{told} {found.warning}":
             raise np.linalg.LinAlgError(
                 f"the covariance of {self.kernel_} is not positive definite "

@@ -323,6 +323,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if not info.converged:
             may_change = is_indefinite and self.solver_ != "minres"
             cure = "pass solver='minres'" if may_change else _CURE
+            if "is not symmetric" in told:
+                cure = (
+                    "the kernel is not symmetric: write one in which the two "
+                    "points may change places"
+                )
             warn_of_residual(self, info.iterations, residual, cure)
         return beside(found, sides)
 

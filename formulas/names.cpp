@@ -193,6 +193,15 @@ std::optional<std::string> nearest_name(std::string_view name,
     return nearest;
 }
 
+std::string listed(std::span<const std::string> names) {
+    if (names.empty())
+        return "no arguments";
+    std::string text = names[0];
+    for (std::size_t k = 1; k < names.size(); ++k)
+        text += (k + 1 == names.size() ? " and " : ", ") + names[k];
+    return text;
+}
+
 std::optional<std::string> names_like(std::string_view name,
                                       std::span<const std::string> names) {
     constexpr std::size_t shortest = 4; // that says what is meant

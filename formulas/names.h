@@ -38,6 +38,9 @@ std::string_view subscript(ast::Axes axes);
 std::optional<std::string> nearest_name(std::string_view name,
                                         std::span<const std::string> names);
 
+/// Returns names as "x, y and l"; "no arguments" of none.
+std::string listed(std::span<const std::string> names);
+
 /// Returns the names that begin with `name`, as "matern12, matern32 or
 /// matern52" for `matern`; else the nearest one, if any.
 std::optional<std::string> names_like(std::string_view name,

@@ -1,6 +1,7 @@
 // python_bindings/bind_explain.cpp - what is told of a formula beside its
 // results: stages, plans, and how exact it was.
 #include "python_bindings/call.h"
+#include "python_bindings/call_settings.h"
 #include "python_bindings/errors.h"
 #include "python_bindings/gil.h"
 #include "python_bindings/text_caster.h"
@@ -32,15 +33,15 @@ nb::str explain(const FormulaHandle& handle, nb::args positional,
     Call call;
     call.read(mapping_in(positional.ptr(), &handle.formula), keywords.ptr());
     const Formula formula = formula_for(handle, call);
-    std::string text;
-    {
-        const WithoutGil released;
-        const BindOptions options = options_of(call);
-        text = joined(gpu.empty()
-                          ? formula.explain(call.arguments.views(), options)
-                          : formula.explain_for_gpu(call.arguments.views(), gpu,
-                                                    options));
-    }
+    const std::string text =
+        telling_settings(formula, call.arguments.views(), [&] {
+            const WithoutGil released;
+            const BindOptions options = options_of(call);
+            const auto views = call.arguments.views();
+            return joined(gpu.empty()
+                              ? formula.explain(views, options)
+                              : formula.explain_for_gpu(views, gpu, options));
+        });
     return nb::str(text.data(), text.size());
 }
 
@@ -50,11 +51,11 @@ nb::list plans(const FormulaHandle& handle, nb::args positional,
     Call call;
     call.read(mapping_in(positional.ptr(), &handle.formula), keywords.ptr());
     const Formula formula = formula_for(handle, call);
-    std::vector<std::string> all;
-    {
-        const WithoutGil released;
-        all = formula.plans(call.arguments.views(), options_of(call));
-    }
+    const std::vector<std::string> all =
+        telling_settings(formula, call.arguments.views(), [&] {
+            const WithoutGil released;
+            return formula.plans(call.arguments.views(), options_of(call));
+        });
     nb::list texts;
     for (const std::string& text : all)
         texts.append(nb::str(text.data(), text.size()));

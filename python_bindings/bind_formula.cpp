@@ -3,6 +3,7 @@
 #include "formulas/readings.h"
 #include "python_bindings/bind_program.h"
 #include "python_bindings/call.h"
+#include "python_bindings/call_settings.h"
 #include "python_bindings/element_types.h"
 #include "python_bindings/errors.h"
 #include "python_bindings/session_caster.h"
@@ -144,8 +145,11 @@ nb::tuple shape_of_value(const FormulaHandle& handle, nb::dict arguments,
                          nb::dict settings) {
     Call call;
     call.read(arguments.ptr(), settings.ptr());
-    const ValueShape shape =
-        value_shape(formula_for(handle, call), call.arguments.views());
+    const Formula formula = formula_for(handle, call);
+    constexpr std::string_view taken[] = {"session", "options", "ranges"};
+    const ValueShape shape = telling_settings(
+        formula, call.arguments.views(),
+        [&] { return value_shape(formula, call.arguments.views()); }, taken);
     return nb::make_tuple(tuple_of(shape.batch), shape.i, shape.j,
                           shape.components,
                           numpy_name(shape.dtype, shape.is_complex));

@@ -6,6 +6,7 @@
 
 #include "formulas/diagnostic.h"
 #include "python_bindings/borrow_check.h"
+#include "python_bindings/call_settings.h"
 #include "python_bindings/errors.h"
 #include "python_bindings/gil.h"
 #include "python_bindings/python_state.h"
@@ -114,24 +115,14 @@ nb::handle progress_of(const FormulaHandle& formula, const Call& call) {
 
 } // namespace
 
-bool Call::read_setting(std::string_view name, PyObject* value) {
-    if (name == "out")
-        out = value == Py_None ? nullptr : value;
-    else if (name == "accumulate")
-        accumulate = truth_of("accumulate", value);
-    else if (name == "session")
-        session = setting<SessionHandle>("session", value);
-    else if (name == "options")
-        options = setting<OptionsHandle>("options", value);
-    else if (name == "ranges")
-        ranges = ranges_of(value);
-    else if (name == "sum_batch")
-        sum_batch = dimensions_of(value);
-    else if (name == "batch_rank")
-        batch_rank = rank_of_batch(value);
-    else
-        return false;
-    return true;
+bool Call::read_setting(std::string_view name, PyObject* given) {
+#define CALL_SETTING(field, value)                                             \
+    if (name == #field) {                                                      \
+        field = value;                                                         \
+        return true;                                                           \
+    }
+#include "python_bindings/call_settings.def"
+    return false;
 }
 
 std::string_view key_text(PyObject* key) {
@@ -366,8 +357,10 @@ bool no_signal() {
 
 Bound bound_of(const Formula& formula, const Call& call,
                const BindOptions& options) {
-    const WithoutGil released;
-    return formula.bind(call.arguments.views(), options);
+    return telling_settings(formula, call.arguments.views(), [&] {
+        const WithoutGil released;
+        return formula.bind(call.arguments.views(), options);
+    });
 }
 
 void run_without_gil(const Bound& bound, std::span<const Output> outs,

@@ -63,7 +63,7 @@ struct Call {
 
 private:
     void read_mapping(PyObject* mapping);
-    bool read_setting(std::string_view name, PyObject* value);
+    bool read_setting(std::string_view name, PyObject* given);
     nb::object mapping_; ///< a copy of the positional argument
 };
 

@@ -30,16 +30,6 @@ std::vector<FreeName> free_of(const std::vector<NameUse>& uses) {
     return names;
 }
 
-/// Joins names as "x, y and l".
-std::string join(const std::vector<std::string>& names) {
-    if (names.empty())
-        return "no arguments";
-    std::string text = names[0];
-    for (std::size_t k = 1; k < names.size(); ++k)
-        text += (k + 1 == names.size() ? " and " : ", ") + names[k];
-    return text;
-}
-
 std::string role(Axes axes) {
     switch (axes) {
     case Axes::None:
@@ -167,8 +157,8 @@ void GraphBuild::check_known(const std::string& name,
         if (!uses_.at(other).is_constant)
             names.push_back(other);
     if (const auto nearest = nearest_name(name, names))
-        fail(Code::MisspeltArgument, {argument.name, join(names), *nearest});
-    fail(Code::UnknownArgument, {argument.name, join(names)});
+        fail(Code::MisspeltArgument, {argument.name, listed(names), *nearest});
+    fail(Code::UnknownArgument, {argument.name, listed(names)});
 }
 
 /// The declaration says the axis of a bare name; elsewhere it has to agree.

@@ -190,3 +190,61 @@ def test_one_argument_of_a_function_twice_is_refused():
 def test_what_is_no_mapping_is_refused(name, wrong):
     with pytest.raises(tilefold.ArgumentError, match="one mapping of names"):
         CALLS[name](wrong)
+
+
+# ---- what is neither an argument nor a setting -------------------------------
+
+SETTINGS = "out, accumulate, session, options, ranges, sum_batch and batch_rank"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("thread", "options=tilefold.Options(threads=…)"),
+        ("threads", "options=tilefold.Options(threads=…)"),
+        ("range", "ranges="),
+        ("widht", "width"),
+        ("option", "options="),
+        ("widths", "width"),
+    ],
+)
+def test_an_unknown_name_is_told_apart_from_arguments_and_settings(name, meant):
+    text = "sum_j width*|x_i - y_j|"
+    for call in (
+        lambda **given: tilefold.reduce(text, **given),
+        tilefold.compile(text),
+        tilefold.compile(text).bind,
+        lambda **given: tilefold.explain(text, **given),
+    ):
+        with pytest.raises(tilefold.ArgumentError) as caught:
+            call(x=X, y=Y, width=2.0, **{name: 1})
+        assert caught.value.code == "MisspeltArgument"
+        assert str(caught.value) == (
+            f"the argument '{name}' is not in the formula, which has width, x "
+            f"and y; nor is it a setting: {SETTINGS}\ndid you mean {meant}?"
+        )
+
+
+def test_both_kinds_are_named_where_both_are_near():
+    with pytest.raises(tilefold.ArgumentError, match=r"rangess or ranges=\?$"):
+        tilefold.reduce("sum_j rangess*x_j", x=X, rangesx=1)
+
+
+def test_a_name_near_nothing_has_both_lists():
+    with pytest.raises(tilefold.ArgumentError) as caught:
+        tilefold.reduce("sum_j |x_i - y_j|", x=X, y=Y, zebra=1)
+    assert caught.value.code == "UnknownArgument"
+    assert str(caught.value) == (
+        "the argument 'zebra' is not in the formula, which has x and y; nor is "
+        f"it a setting: {SETTINGS}\ndrop it, or correct its name"
+    )
+
+
+def test_a_kernel_has_settings_of_its_own():
+    with pytest.raises(tilefold.ArgumentError) as caught:
+        tilefold.kernel("|x_i - y_j|", x=X, y=Y, thread=1)
+    assert str(caught.value) == (
+        "the argument 'thread' is not in the formula, which has x and y; nor "
+        "is it a setting: session, options and ranges\n"
+        "did you mean options=tilefold.Options(threads=…)?"
+    )

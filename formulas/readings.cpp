@@ -69,7 +69,7 @@ std::string Reader::any(NodeId id) const {
     const Node& node = formula_[id];
     switch (node.kind) {
     case Kind::Number:
-        return number_text(node.value);
+        return typed_number(node.value, formula_.text, node.span);
     case Kind::Name:
     case Kind::Variable:
     case Kind::Function:
@@ -185,6 +185,19 @@ std::string number_text(double value) {
     char digits[32];
     const auto end = std::to_chars(digits, std::end(digits), value).ptr;
     return {digits, end};
+}
+
+std::string typed_number(double value, std::string_view text, Span span) {
+    if (span.begin < span.end && span.end <= text.size()) {
+        const std::string_view typed =
+            text.substr(span.begin, span.end - span.begin);
+        const char* const end = typed.data() + typed.size();
+        double read = 0;
+        const auto found = std::from_chars(typed.data(), end, read);
+        if (found.ec == std::errc{} && found.ptr == end && read == value)
+            return std::string(typed);
+    }
+    return number_text(value);
 }
 
 std::string subscript_text(const Node& node) {

@@ -17,6 +17,9 @@ bool is_condition(const ast::Node& node);
 
 /// The shortest decimal text that reads back as `value`.
 std::string number_text(double value);
+/// A number as `text` has it at `span`, such as 1e3; number_text() where that
+/// is another notation, such as ², or none.
+std::string typed_number(double value, std::string_view text, Span span);
 
 /// Returns a subscript's text, as `[2]`, `[0:3]`, `[:-1]`.
 std::string subscript_text(const ast::Node& node);

@@ -478,7 +478,8 @@ ValueId GraphBuild::jacobian(ValueId f, ValueId x, Span span, Order order) {
     if (builder_.type(f).rank == 0)
         return gradient_at(f, x, one, order);
     std::vector<ValueId> rows;
-    check_written_out(builder_.type(f).rows, span);
+    check_written_out(builder_.type(f).rows,
+                      std::to_string(builder_.type(f).rows), span);
     for (std::int64_t k = 0; k < builder_.type(f).rows; ++k)
         rows.push_back(gradient_at(builder_.slice(f, k, k + 1, true, span), x,
                                    one, order));
@@ -500,7 +501,7 @@ ValueId GraphBuild::divergence(ValueId v, ValueId x, Span span, Order order) {
             forward(builder_, v, std::span(&moving, 1), order);
         return slope == no_value ? builder_.constant(0) : slope;
     }
-    check_written_out(point.rows, span);
+    check_written_out(point.rows, std::to_string(point.rows), span);
     ValueId all = builder_.constant(0);
     for (std::int64_t k = 0; k < point.rows; ++k) {
         const ValueId component = builder_.slice(v, k, k + 1, true, span);

@@ -93,6 +93,10 @@ void GraphBuild::refuse(Code code, Span span,
     fail(code, {own_ ? formula_.text : builder_.formula(), span}, texts);
 }
 
+std::string GraphBuild::typed(Span span) const {
+    return formula_.text.substr(span.begin, span.end - span.begin);
+}
+
 /// Matches what is given with what is read, and makes every complaint about
 /// names.
 void GraphBuild::read_arguments() {

@@ -236,7 +236,9 @@ private:
 
     // shape_functions.cpp
     /// Refuses to make more components one by one than may be.
-    void check_written_out(std::int64_t count, Span span) const;
+    /// `written` is the number as the formula has it.
+    void check_written_out(std::int64_t count, std::string written,
+                           Span span) const;
     ir::ValueId shape_function(Scope& scope, const ast::Node& node,
                                ShapeFunction shape_function);
     [[noreturn]] void refuse_size(const Scope& scope, const ast::Node& node,
@@ -245,6 +247,8 @@ private:
                                std::size_t operand) const;
     std::vector<std::int64_t> whole_list(Scope& scope, const ast::Node& node,
                                          std::size_t operand) const;
+    std::string written_operand(const Scope& scope, const ast::Node& node,
+                                std::size_t operand) const;
     ir::ValueId arange(Scope& scope, const ast::Node& node, Span span);
     ir::ValueId pad(Scope& scope, const ast::Node& node, Span span);
     ir::ValueId repeated(Scope& scope, const ast::Node& node, Span span);
@@ -261,7 +265,8 @@ private:
     struct TensorPair {
         std::vector<std::int64_t> f, g, axes_f, axes_g;
     };
-    void check_tensor(const ast::Node& node, ir::ValueId value,
+    void check_tensor(const Scope& scope, const ast::Node& node,
+                      std::size_t operand,
                       const std::vector<std::int64_t>& shape, Span span) const;
     ir::ValueId kron(Scope& scope, const ast::Node& node, Span span);
     ir::ValueId tensordot(Scope& scope, const ast::Node& node, Span span);
@@ -280,6 +285,7 @@ private:
     void spread_single(ir::Op op, std::span<ir::ValueId> operands, Span span);
     ir::ValueId apply(Scope& scope, const ast::Node& node);
     std::optional<double> written_number(ir::ValueId id) const;
+    std::string written(ir::ValueId id) const;
     void check_order(ir::ValueId order, Span span) const;
     ir::ValueId low_order(ir::ValueId order);
     void keep_whole(ir::Op op, std::span<ir::ValueId> operands, Span span);
@@ -297,8 +303,8 @@ private:
                         Span span);
     ir::ValueId gather(Scope& scope, const ast::Node& node,
                        std::span<ir::ValueId> operands, Span span);
-    double fixed_index(double value, std::int32_t length, const Type& table,
-                       Span span) const;
+    double fixed_index(double value, std::string written, std::int32_t length,
+                       const Type& table, Span span) const;
     ir::ValueId subscript(Scope& scope, const ast::Node& node);
     ir::ValueId subscript(const ast::Node& node, ir::ValueId vector, Span span);
     ir::ValueId component(const ast::Node& node, ir::ValueId vector, Span span);
@@ -343,6 +349,8 @@ private:
                     const FoldGraphs& graphs) const;
 
     Span span_of(const Scope& scope, const ast::Node& node) const;
+    /// The text of the formula at a span.
+    std::string typed(Span span) const;
     [[noreturn]] void refuse(Code code, Span span,
                              std::initializer_list<std::string> texts) const;
 

@@ -178,7 +178,7 @@ void GraphBuild::keep_whole(Op op, std::span<ValueId> operands, Span span) {
         if (value != std::floor(value))
             continue;
         if (std::abs(value) > ir::largest_integer(DType::F64))
-            refuse(Code::WholeNumberTooLarge, span, {number_text(value)});
+            refuse(Code::WholeNumberTooLarge, span, {written(number)});
         if (exact)
             id = builder_.whole(number, negated);
     }
@@ -198,12 +198,26 @@ std::optional<double> GraphBuild::written_number(ValueId id) const {
     return a && b && *b != 0 ? std::optional(*a / *b) : std::nullopt;
 }
 
+/// Such a number as the formula has it: 1e3 stays that.
+std::string GraphBuild::written(ValueId id) const {
+    const ir::Node& node = builder_[id];
+    if (node.op == Op::Neg)
+        return "-" + written(node.operands[0]);
+    if (node.op == Op::Div)
+        return written(node.operands[0]) + "/" + written(node.operands[1]);
+    const double value =
+        node.op == Op::Literal
+            ? builder_.graph().literals[std::size_t(node.first)]
+            : node.value;
+    return typed_number(value, builder_.formula(), node.span);
+}
+
 /// An order that is computed, or comes with the call, is not checked: the
 /// result is NaN where it is none.
 void GraphBuild::check_order(ValueId order, Span span) const {
     const auto value = written_number(order);
     if (value && (*value != std::floor(*value) || *value < 0))
-        refuse(Code::PolygammaOrder, span, {number_text(*value)});
+        refuse(Code::PolygammaOrder, span, {written(order)});
 }
 
 /// The order, which is a part of the graph where it is -1, 0 or 1: functions of
@@ -372,8 +386,8 @@ ValueId GraphBuild::gather(Scope& scope, const ast::Node& node,
     const std::int32_t lengths[] = {table.rows, table.columns};
     for (std::size_t k = 1; k < operands.size(); ++k)
         if (const auto value = literal_of(scope.formula, node.children[k]))
-            operands[k] = builder_.constant(
-                fixed_index(*value, lengths[k - 1], table, span));
+            operands[k] = builder_.constant(fixed_index(
+                *value, written(operands[k]), lengths[k - 1], table, span));
     const Op op = operands.size() == 3 ? Op::GatherElement
                   : table.rank == 2    ? Op::GatherRow
                                        : Op::Gather;
@@ -393,12 +407,13 @@ ValueId GraphBuild::truth_of(ValueId value) {
     return builder_.apply(Op::Less, {builder_.constant(0), value});
 }
 
-double GraphBuild::fixed_index(double value, std::int32_t length,
-                               const Type& table, Span span) const {
+double GraphBuild::fixed_index(double value, std::string written,
+                               std::int32_t length, const Type& table,
+                               Span span) const {
     const double index = value < 0 ? value + length : value;
     if (index != std::floor(index) || index < 0 || index >= length)
         refuse(Code::ComponentOutOfRange, span,
-               {number_text(value), describe(table)});
+               {std::move(written), describe(table)});
     return index;
 }
 
@@ -425,7 +440,8 @@ ValueId GraphBuild::subscript(const ast::Node& node, ValueId vector,
         refuse(Code::ExpectedVector, span, {"a subscript", "a scalar"});
     if (type.rank == 2 && !node.is_range) {
         const ValueId row = builder_.constant(
-            fixed_index(double(*node.first), type.rows, type, span));
+            fixed_index(double(*node.first), std::to_string(*node.first),
+                        type.rows, type, span));
         return builder_.apply(Op::GatherRow, {vector, row}, span);
     }
     if (type.rank == 2)

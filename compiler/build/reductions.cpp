@@ -203,8 +203,7 @@ ValueId GraphBuild::level_of(Scope& scope, const ast::Node& node, ValueId f,
         refuse(Code::ComplexOperand, span, {});
     const auto written = literal_of(scope.formula, node.children[1]);
     if (written && !(*written >= 0 && *written <= 1))
-        refuse(Code::NoLevel, span,
-               {name, formula_.text.substr(span.begin, span.end - span.begin)});
+        refuse(Code::NoLevel, span, {name, typed(span)});
     if (type.rank != 0 && builder_.type(f).rank != 0)
         refuse(Code::LevelsOfVectors, span, {name});
     return level;
@@ -219,17 +218,12 @@ std::int64_t GraphBuild::count_of(Scope& scope, const ast::Node& node) const {
     if (!value || *value != std::floor(*value))
         refuse(Code::NotAnInteger, count.span,
                {"the number of elements of " + name,
-                "'" +
-                    formula_.text.substr(count.span.begin,
-                                         count.span.end - count.span.begin) +
-                    "'"});
-    const auto text =
-        std::to_string(std::int64_t(std::clamp(*value, -1e15, 1e15)));
+                "'" + typed(count.span) + "'"});
     if (*value < 1)
-        refuse(Code::KTooSmall, count.span, {name, text});
+        refuse(Code::KTooSmall, count.span, {name, typed(count.span)});
     if (*value > double(most_kept))
         refuse(Code::KTooLarge, count.span,
-               {name, text, std::to_string(most_kept)});
+               {name, typed(count.span), std::to_string(most_kept)});
     return std::int64_t(*value);
 }
 

@@ -84,8 +84,7 @@ bool reads_index(const ir::Graph& graph, ValueId root) {
 void GraphBuild::refuse_missing(const NameUse& use) const {
     const std::string& name = use.name.name;
     const Span span = use.name.span;
-    const std::string typed =
-        formula_.text.substr(span.begin, span.end - span.begin);
+    const std::string typed = this->typed(span);
     const std::string axis =
         use.is_bare ? "" : "_" + std::string(spelling_of(use.name.axes));
     if (name == "e")

@@ -20,10 +20,11 @@ using Numbers = std::vector<std::int64_t>;
 
 } // namespace
 
-void GraphBuild::check_written_out(std::int64_t count, Span span) const {
+void GraphBuild::check_written_out(std::int64_t count, std::string written,
+                                   Span span) const {
     if (count < 1 || count > most_components)
         refuse(Code::VectorTooLong, span,
-               {std::to_string(count), std::to_string(most_components)});
+               {std::move(written), std::to_string(most_components)});
 }
 
 void GraphBuild::refuse_shape(const ast::Node& node, std::string found,
@@ -70,6 +71,20 @@ std::int64_t GraphBuild::whole_operand(Scope& scope, const ast::Node& node,
         std::abs(value) > 1e9)
         refuse_size(scope, node, operand);
     return std::int64_t(negated ? -value : value);
+}
+
+/// Returns what a formula has for such a number, or list of them.
+std::string GraphBuild::written_operand(const Scope& scope,
+                                        const ast::Node& node,
+                                        std::size_t operand) const {
+    const ast::NodeId child = node.children[operand];
+    const ast::Node& list = scope.formula[child];
+    if (list.kind != ast::Kind::List)
+        return written(scope.values.at(child));
+    std::string text;
+    for (ast::NodeId element : list.children)
+        text += (text.empty() ? "" : ", ") + written(scope.values.at(element));
+    return "[" + text + "]";
 }
 
 /// Returns the list `[2, 3]` of the text; `2` is [2].
@@ -142,7 +157,10 @@ ValueId GraphBuild::arange(Scope& scope, const ast::Node& node, Span span) {
     const std::int64_t count = type.rank == 0
                                    ? whole_operand(scope, node, 0)
                                    : std::int64_t(type.rows) * type.columns;
-    check_written_out(count, span);
+    check_written_out(count,
+                      type.rank == 0 ? written_operand(scope, node, 0)
+                                     : std::to_string(count),
+                      span);
     return builder_.iota(count, span);
 }
 
@@ -154,8 +172,9 @@ ValueId GraphBuild::pad(Scope& scope, const ast::Node& node, Span span) {
     if (type.rank == 2 || first < 0 || count > most_components ||
         first + type.rows > count)
         refuse_shape(node,
-                     describe(type) + " from " + std::to_string(first) +
-                         " on among " + std::to_string(count),
+                     describe(type) + " from " +
+                         written_operand(scope, node, 1) + " on among " +
+                         written_operand(scope, node, 2),
                      "a vector that fits, among at most " +
                          std::to_string(most_components),
                      span);
@@ -172,7 +191,7 @@ ValueId GraphBuild::pad(Scope& scope, const ast::Node& node, Span span) {
 
 ValueId GraphBuild::repeated(Scope& scope, const ast::Node& node, Span span) {
     const std::int64_t count = whole_operand(scope, node, 1);
-    check_written_out(count, span);
+    check_written_out(count, written_operand(scope, node, 1), span);
     const ValueId value = scope.values.at(node.children[0]);
     return builder_.broadcast(value, count, span);
 }

@@ -24,13 +24,6 @@ std::int64_t elements(const Numbers& numbers) {
                            std::multiplies<>());
 }
 
-std::string spelled(const Numbers& numbers) {
-    std::string text;
-    for (std::int64_t number : numbers)
-        text += (text.empty() ? "" : ", ") + std::to_string(number);
-    return "[" + text + "]";
-}
-
 /// Returns how many elements lie between neighbours along each axis, where
 /// elements lie row after row.
 Numbers strides_of(const Numbers& shape) {
@@ -109,14 +102,17 @@ Numbers interleaved(std::size_t axes) {
 
 } // namespace
 
-void GraphBuild::check_tensor(const ast::Node& node, ValueId value,
+/// `operand` of the call has that shape, which the second one after it says.
+void GraphBuild::check_tensor(const Scope& scope, const ast::Node& node,
+                              std::size_t operand,
                               const std::vector<std::int64_t>& shape,
                               Span span) const {
-    const Type type = builder_.type(value);
+    const Type type = builder_.type(scope.values.at(node.children[operand]));
     const bool positive =
         std::ranges::all_of(shape, [](std::int64_t n) { return n > 0; });
     if (!positive || type.rank == 2 || elements(shape) != type.rows)
-        refuse_shape(node, "the shape " + spelled(shape),
+        refuse_shape(node,
+                     "the shape " + written_operand(scope, node, operand + 2),
                      "one of " + describe(type), span);
 }
 
@@ -124,8 +120,11 @@ void GraphBuild::check_tensor(const ast::Node& node, ValueId value,
 ValueId GraphBuild::kron(Scope& scope, const ast::Node& node, Span span) {
     const Numbers f = whole_list(scope, node, 2);
     const Numbers g = whole_list(scope, node, 3);
+    const auto given = [&](std::size_t operand) {
+        return written_operand(scope, node, operand);
+    };
     if (f.size() != g.size())
-        refuse_shape(node, "the shapes " + spelled(f) + " and " + spelled(g),
+        refuse_shape(node, "the shapes " + given(2) + " and " + given(3),
                      "as many axes of both", span);
     return contracted(scope, node, {f, g, {}, {}}, interleaved(f.size()), span);
 }
@@ -137,11 +136,14 @@ ValueId GraphBuild::tensordot(Scope& scope, const ast::Node& node, Span span) {
     const Numbers g = whole_list(scope, node, 3);
     const Numbers axes_f = whole_list(scope, node, 4);
     const Numbers axes_g = whole_list(scope, node, 5);
+    const auto given = [&](std::size_t operand) {
+        return written_operand(scope, node, operand);
+    };
     if (!are_axes(axes_f, f.size()) || !are_axes(axes_g, g.size()) ||
         picked(f, axes_f) != picked(g, axes_g))
         refuse_shape(node,
-                     "the axes " + spelled(axes_f) + " of " + spelled(f) +
-                         " and " + spelled(axes_g) + " of " + spelled(g),
+                     "the axes " + given(4) + " of " + given(2) + " and " +
+                         given(5) + " of " + given(3),
                      "axes of the same lengths, each once", span);
     const std::size_t left = f.size() + g.size() - 2 * axes_f.size();
     Numbers order(left);
@@ -149,7 +151,7 @@ ValueId GraphBuild::tensordot(Scope& scope, const ast::Node& node, Span span) {
     if (node.children.size() == 7)
         order = whole_list(scope, node, 6);
     if (order.size() != left || !are_axes(order, left))
-        refuse_shape(node, "the order " + spelled(order),
+        refuse_shape(node, "the order " + given(6),
                      "each of the " + std::to_string(left) +
                          " axes that are left, once",
                      span);
@@ -162,8 +164,8 @@ ValueId GraphBuild::contracted(Scope& scope, const ast::Node& node,
                                Span span) {
     const ValueId f = scope.values.at(node.children[0]);
     const ValueId g = scope.values.at(node.children[1]);
-    check_tensor(node, f, pair.f, span);
-    check_tensor(node, g, pair.g, span);
+    check_tensor(scope, node, 0, pair.f, span);
+    check_tensor(scope, node, 1, pair.g, span);
     const Contraction sums =
         contraction_of(pair.f, pair.g, pair.axes_f, pair.axes_g);
     const Numbers kept = picked(sums.kept, order);

@@ -36,7 +36,8 @@ Rows other_names() {
 
 Rows more_reductions() {
     return {
-#define REDUCTION_SUGAR(spelling, keops, operands, body, doc) {spelling, doc},
+#define REDUCTION_SUGAR(spelling, keops, operands, body, of_complex, doc)      \
+    {spelling, doc},
 #include "compiler/language/reduction_sugar.def"
 #undef REDUCTION_SUGAR
     };

@@ -218,6 +218,77 @@ ValueId GraphBuild::complex_power(ValueId base, std::int64_t exponent,
     return exponent % 2 ? operation(Op::Mul, {square, base}, span) : square;
 }
 
+/// Returns a complex value as one real vector, its real components and then
+/// its imaginary ones; of a real value the latter are 0.
+ValueId GraphBuild::packed(ValueId id, Span span) {
+    const ValueId real = real_part(id);
+    const Type type = builder_.type(real); // the graph moves as it grows
+    const ValueId imaginary =
+        is_complex(id)
+            ? imaginary_part(id)
+            : broadcast_or_reduce(builder_, builder_.constant(0), type);
+    return builder_.concat(whole_part(real, imaginary),
+                           whole_part(imaginary, real), span);
+}
+
+/// Returns the complex value that packed() made `id` of, a scalar or a vector.
+ValueId GraphBuild::unpacked(ValueId id, bool is_scalar, Span span) {
+    const std::int32_t half = builder_.type(id).rows / 2;
+    const ValueId real = builder_.slice(id, 0, half, is_scalar, span);
+    return complex(real, builder_.slice(id, half, 2 * half, is_scalar, span),
+                   span);
+}
+
+/// A product needs both parts of each factor: it is a fold whose state is a
+/// complex number. A long vector is several folds, since states live in
+/// registers.
+ValueId GraphBuild::complex_product(Axes over, ValueId value, Span span,
+                                    ir::Pairs pairs) {
+    constexpr std::int32_t most = most_folded / 2;
+    const Type type = builder_.type(value);
+    const std::int32_t rows = type.rank == 0 ? 1 : type.rows;
+    if (rows <= most)
+        return folded_product(over, value, span, pairs);
+    std::vector<ValueId> reals, imaginaries;
+    for (std::int32_t first = 0; first < rows; first += most) {
+        const std::int32_t last = std::min(rows, first + most);
+        const auto piece = [&](ValueId part) {
+            return builder_.slice(part, first, last, false, span);
+        };
+        const ValueId real = piece(real_part(value)),
+                      imaginary = piece(imaginary_part(value));
+        const ValueId product =
+            folded_product(over, complex(real, imaginary, span), span, pairs);
+        reals.push_back(real_part(product));
+        imaginaries.push_back(imaginary_part(product));
+    }
+    const ValueId real = list(reals, span);
+    return complex(real, list(imaginaries, span), span);
+}
+
+ValueId GraphBuild::folded_product(Axes over, ValueId value, Span span,
+                                   ir::Pairs pairs) {
+    Type type = builder_.type(value);
+    const bool is_scalar = type.rank == 0;
+    type.axes = Axes::None;
+    const ValueId terms = packed(value, span);
+    const ValueId one =
+        packed(broadcast_or_reduce(builder_, builder_.constant(1), type), span);
+    const Type state = builder_.type(one);
+    FoldBody body{ir::no_value, placeholder("left", state, span),
+                  placeholder("right", state, span)};
+    const ValueId factors[] = {unpacked(body.left, is_scalar, span),
+                               unpacked(body.right, is_scalar, span)};
+    body.result = packed(operation(Op::Mul, factors, span), span);
+    const FoldGraphs graphs(builder_, std::span(&body, 1));
+    const auto fold = std::make_shared<const ir::Fold>(
+        ir::Fold{graphs.graph(body, builder_.graph().real),
+                 graphs.graph(body, DType::F64), "prod"});
+    const ValueId operands[] = {terms, one};
+    return unpacked(builder_.fold(fold, over, operands, span, pairs), is_scalar,
+                    span);
+}
+
 /// Reduces sums and weighted means part by part; all others are refused.
 ValueId GraphBuild::complex_reduction(ir::Reduction reduction, Axes over,
                                       std::vector<ValueId> operands, Span span,

@@ -101,9 +101,15 @@ Bindings bindings_of_reduction(Builder& builder, const Node& node,
 }
 
 void expect_rules(const Builder& builder, const Node& node) {
-    if (!has_rules(Reduction(node.first)))
-        fail(Code::NoDerivative, {builder.formula(), node.span},
-             {spelling_of_reduction(node)});
+    if (has_rules(Reduction(node.first)))
+        return;
+    const bool is_own = node.fold && node.fold->spelling == "fold";
+    if (node.fold && !is_own)
+        fail(Code::NoComplexDerivative, {builder.formula(), node.span},
+             {spelling_of_reduction(node),
+              std::string(spelling_of(Axes(node.second)))});
+    fail(Code::NoDerivative, {builder.formula(), node.span},
+         {spelling_of_reduction(node)});
 }
 
 /// Returns what an operand of `node` adds; no_value for nothing.

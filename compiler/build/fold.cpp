@@ -15,9 +15,6 @@ using ir::ValueId;
 
 namespace {
 
-/// A state and a term have at most so many components, since they live in
-/// registers.
-constexpr std::int32_t most_components = 64;
 /// The functions read at most so many numbers on {}: each is loaded at every
 /// entry.
 constexpr std::int32_t most_given = 512;
@@ -64,6 +61,8 @@ struct GraphBuild::FoldCall {
     const ast::Definition* finalise = nullptr;
     Span span = {};
     std::string name = {}; ///< "fold_j"
+    /// What is complex is folded as packed() has it.
+    bool complex_state = false, complex_term = false;
 };
 
 ValueId GraphBuild::fold(Scope& scope, const ast::Node& node) {
@@ -76,25 +75,33 @@ ValueId GraphBuild::fold(Scope& scope, const ast::Node& node) {
         find_definition(scope, scope.formula[node.children.back()].name));
     call.span = span_of(scope, node);
     call.name = node.name + "_" + std::string(spelling_of(axes_of(node.axes)));
+    call.complex_term = is_complex(call.terms);
+    call.complex_state = is_complex(call.initial);
     check_state(call);
-    const ValueId operands[] = {call.terms, call.initial};
+    if (!call.complex_state && gives_complex(call))
+        call.complex_state = true;
+    check_state(call);
+    const ValueId operands[] = {
+        call.complex_term ? packed(call.terms, call.span) : call.terms,
+        call.complex_state ? packed(call.initial, call.span) : call.initial};
     check_not_reduced(call.initial, node, call.span);
-    const Type state = builder_.type(call.initial);
-    const Type term = builder_.type(call.terms);
-    const FoldBody bodies[] = {fold_body(call, call.accumulate, term),
-                               fold_body(call, call.merge, state)};
+    const FoldBody bodies[] = {fold_body(call, call.accumulate, false),
+                               fold_body(call, call.merge, true)};
     const FoldGraphs graphs(builder_, bodies);
     check_given(call, graphs.given());
     const auto fold = std::make_shared<const ir::Fold>(
         ir::Fold{graphs.graph(bodies[0], builder_.graph().real),
                  graphs.graph(bodies[1], DType::F64)});
-    check_laws(call, *fold, graphs);
+    check_laws(call, *fold, graphs, operands);
     std::vector<ValueId> all(std::begin(operands), std::end(operands));
     if (graphs.given() != ir::no_value)
         all.push_back(graphs.given());
-    const ValueId reduced =
+    const bool is_scalar = builder_.type(call.initial).rank == 0;
+    ValueId reduced =
         builder_.fold(fold, axes_of(node.axes), all, call.span,
                       pairs_met(std::span(&call.terms, 1), node, call.span));
+    if (call.complex_state)
+        reduced = unpacked(reduced, is_scalar, call.span);
     if (!call.finalise)
         return reduced;
     Scope inner = inner_of(scope);
@@ -112,19 +119,18 @@ void GraphBuild::check_state(const FoldCall& call) const {
     if (state.axes != Axes::None)
         refuse(Code::FoldInitial, span_of_child(true),
                {call.name, std::string(spelling_of(state.axes))});
-    for (bool is_state : {true, false})
-        if (is_complex(is_state ? call.initial : call.terms))
-            refuse(Code::ComplexOperand, span_of_child(is_state), {});
     for (const Type* type : {&state, &term}) {
         const bool is_state = type == &state;
         const Span span = span_of_child(is_state);
         const std::string what = is_state ? "the state" : "the term";
         if (type->rank == 2)
             refuse(Code::FoldMatrix, span, {what + " of " + call.name});
-        if (type->rows > most_components)
+        const bool is_pair = is_state ? call.complex_state : call.complex_term;
+        if (type->rows * (is_pair ? 2 : 1) > most_folded)
             refuse(Code::FoldTooLarge, span,
-                   {what, call.name, std::to_string(type->rows),
-                    std::to_string(most_components)});
+                   {what, call.name,
+                    std::to_string(type->rows) + (is_pair ? " complex" : ""),
+                    std::to_string(most_folded / (is_pair ? 2 : 1))});
     }
 }
 
@@ -147,28 +153,52 @@ ValueId GraphBuild::placeholder(std::string_view name, const Type& type,
                              Axes::None, span);
 }
 
-/// A function at a state and `right`, which it takes second.
+/// A placeholder like `value`, and what a function is given for it.
+GraphBuild::Given GraphBuild::given_for(std::string_view name, ValueId value,
+                                        bool as_complex, Span span) {
+    Type type = builder_.type(value);
+    if (!as_complex) {
+        const ValueId alone = placeholder(name, type, span);
+        return {alone, alone};
+    }
+    const bool is_scalar = type.rank == 0;
+    type.rows = 2 * (is_scalar ? 1 : type.rows);
+    type.rank = 1;
+    const ValueId pair = placeholder(name, type, span);
+    return {pair, unpacked(pair, is_scalar, span)};
+}
+
+/// A function at a state, and at another one or at a term.
 FoldBody GraphBuild::fold_body(const FoldCall& call, ast::NodeId function,
-                               Type right) {
+                               bool merges) {
     const ast::Node& name = call.scope.formula[function];
     const ast::Definition& definition = *find_definition(call.scope, name.name);
-    const Type state = builder_.type(call.initial);
-    FoldBody body{ir::no_value, placeholder("left", state, name.span),
-                  placeholder("right", right, name.span)};
+    const Given left =
+        given_for("left", call.initial, call.complex_state, name.span);
+    const Given right =
+        merges ? given_for("right", call.initial, call.complex_state, name.span)
+               : given_for("right", call.terms, call.complex_term, name.span);
+    FoldBody body{ir::no_value, left.leaf, right.leaf};
     Scope inner = inner_of(call.scope);
-    inner.bound[definition.parameters[0]] = body.left;
-    inner.bound[definition.parameters[1]] = body.right;
+    inner.bound[definition.parameters[0]] = left.value;
+    inner.bound[definition.parameters[1]] = right.value;
     body.result = evaluate(inner, definition.body);
     check_body(call, inner, function, body.result);
+    if (call.complex_state)
+        body.result = packed(body.result, name.span);
     return body;
+}
+
+/// Whether the functions make a complex state of a real one.
+bool GraphBuild::gives_complex(const FoldCall& call) {
+    return is_complex(fold_body(call, call.accumulate, false).result) ||
+           is_complex(fold_body(call, call.merge, true).result);
 }
 
 void GraphBuild::check_body(const FoldCall& call, const Scope& inner,
                             ast::NodeId function, ValueId result) {
     const ast::Node& name = inner.formula[function];
     check_not_reduced(result, call.node, call.span);
-    if (is_complex(result))
-        refuse(Code::ComplexOperand, span_of(call.scope, name), {});
     for (const auto& [id, value] : inner.values) {
         if (value == ir::no_value)
             continue;
@@ -189,12 +219,15 @@ void GraphBuild::check_body(const FoldCall& call, const Scope& inner,
 
 /// The functions are one monoid, as far as sampled states tell.
 void GraphBuild::check_laws(const FoldCall& call, const ir::Fold& fold,
-                            const FoldGraphs& graphs) const {
+                            const FoldGraphs& graphs,
+                            std::span<const ValueId> folded) const {
     const auto graph_of = [&](ValueId value) {
         ir::Builder copy = builder_;
         return copy.finish(value);
     };
-    FoldOperands operands{graph_of(call.terms), graph_of(call.initial), {}, {}};
+    FoldOperands operands{graph_of(folded[0]), graph_of(folded[1])};
+    operands.complex_term = call.complex_term;
+    operands.complex_state = call.complex_state;
     operands.reads_parameters = graphs.reads_parameters();
     if (graphs.given() != ir::no_value)
         operands.given = graph_of(graphs.given());

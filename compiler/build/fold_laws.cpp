@@ -114,15 +114,22 @@ bool close(const State& a, const State& b, double scale) {
     return std::ranges::equal(a, b, equal);
 }
 
-/// Prints a state as "[1, 0.5]".
-std::string text_of(const State& state) {
+std::string digits_of(double number, const char* format) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, format, number);
+    return digits;
+}
+
+/// Prints a state as "[1, 0.5]", or "[1+2im, 0.5-1im]".
+std::string text_of(const State& state, bool is_complex) {
+    const std::size_t count = is_complex ? state.size() / 2 : state.size();
     std::string text;
-    for (double x : state) {
-        char digits[32];
-        std::snprintf(digits, sizeof digits, "%.6g", x);
-        text.append(text.empty() ? "" : ", ").append(digits);
+    for (std::size_t k = 0; k < count; ++k) {
+        text += (text.empty() ? "" : ", ") + digits_of(state[k], "%.6g");
+        if (is_complex)
+            text += digits_of(state[count + k], "%+.6g") + "im";
     }
-    return state.size() == 1 ? text : "[" + text + "]";
+    return count == 1 ? text : "[" + text + "]";
 }
 
 /// The sides of an equation, and the states that it is about.
@@ -138,9 +145,16 @@ struct Equation {
         return close(left, right, scale);
     }
 
-    BrokenLaw broken() const {
-        BrokenLaw broken{law, text_of(left), text_of(right), {}};
-        std::ranges::transform(states, broken.states.begin(), text_of);
+    BrokenLaw broken(const FoldOperands& of) const {
+        BrokenLaw broken{law,
+                         text_of(left, of.complex_state),
+                         text_of(right, of.complex_state),
+                         {}};
+        for (std::size_t k = 0; k < states.size(); ++k) {
+            const bool is_term = law == FoldLaw::Agreement && k == 1;
+            broken.states[k] = text_of(states[k], is_term ? of.complex_term
+                                                          : of.complex_state);
+        }
         return broken;
     }
 };
@@ -181,7 +195,7 @@ public:
             std::ranges::find_if_not(equations, &Equation::holds);
         if (broken == std::end(equations))
             return std::nullopt;
-        return broken->broken();
+        return broken->broken(operands_);
     }
 
 private:

@@ -25,12 +25,14 @@ enum class FoldLaw : std::uint8_t {
 /// The operands of a Fold, each as the result of a graph.
 struct FoldOperands {
     ir::Graph terms, initial;
-    std::optional<ir::Graph> given;
+    std::optional<ir::Graph> given = {};
     /// Whether the functions read parameters. Their laws may then hold for
     /// some parameters only, and count as broken where they are at every
     /// choice of them. The laws of an initial state that reads parameters hold
     /// at all choices, or are broken.
     bool reads_parameters = false;
+    /// Which of them are complex: real parts and then imaginary ones.
+    bool complex_term = false, complex_state = false;
 };
 
 struct BrokenLaw {

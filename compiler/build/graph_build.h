@@ -28,6 +28,10 @@ namespace tilefold {
 /// composites.def.
 inline constexpr const char* operand_letters[] = {"a", "b", "c"};
 
+/// A fold's state and its term have at most so many components, since they live
+/// in registers.
+inline constexpr std::int32_t most_folded = 64;
+
 /// What complex.def says of the two parts of a result, or of its only one.
 struct ComplexParts {
     ast::Formula real;
@@ -167,6 +171,12 @@ private:
                                  Span span);
     ir::ValueId complex_power(ir::ValueId base, std::int64_t exponent,
                               Span span);
+    ir::ValueId packed(ir::ValueId id, Span span);
+    ir::ValueId unpacked(ir::ValueId id, bool is_scalar, Span span);
+    ir::ValueId complex_product(Axes over, ir::ValueId value, Span span,
+                                ir::Pairs pairs);
+    ir::ValueId folded_product(Axes over, ir::ValueId value, Span span,
+                               ir::Pairs pairs);
     ir::ValueId complex_reduction(ir::Reduction reduction, Axes over,
                                   std::vector<ir::ValueId> operands, Span span,
                                   ir::Pairs pairs);
@@ -341,12 +351,20 @@ private:
     ir::ValueId fold(Scope& scope, const ast::Node& node);
     void check_state(const FoldCall& call) const;
     void check_given(const FoldCall& call, ir::ValueId given) const;
-    FoldBody fold_body(const FoldCall& call, ast::NodeId function, Type right);
+    /// A placeholder, and the value that a function reads of it.
+    struct Given {
+        ir::ValueId leaf, value;
+    };
+    Given given_for(std::string_view name, ir::ValueId value, bool as_complex,
+                    Span span);
+    FoldBody fold_body(const FoldCall& call, ast::NodeId function, bool merges);
+    bool gives_complex(const FoldCall& call);
     ir::ValueId placeholder(std::string_view name, const Type& type, Span span);
     void check_body(const FoldCall& call, const Scope& inner,
                     ast::NodeId function, ir::ValueId result);
     void check_laws(const FoldCall& call, const ir::Fold& fold,
-                    const FoldGraphs& graphs) const;
+                    const FoldGraphs& graphs,
+                    std::span<const ir::ValueId> folded) const;
 
     Span span_of(const Scope& scope, const ast::Node& node) const;
     /// The text of the formula at a span.

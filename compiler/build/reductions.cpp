@@ -122,6 +122,8 @@ ValueId GraphBuild::reduction(ir::Reduction reduction, Axes over,
     if (by_parts && is_complex(operands.back()))
         return complex_reduction(
             reduction, over, {operands.begin(), operands.end()}, span, pairs);
+    if (reduction == ir::Reduction::Prod && is_complex(operands[0]))
+        return complex_product(over, operands[0], span, pairs);
     const bool divides =
         pairs != ir::Pairs::All && reduction == ir::Reduction::Mean;
     if (reduction == ir::Reduction::Sum && sums_may_wrap(builder_, operands[0]))
@@ -165,7 +167,7 @@ ValueId GraphBuild::reduction_sugar(Scope& scope, const ast::Node& node,
                                     const ReductionSugar& sugar) {
     const ValueId f = as_real(scope.values.at(node.children[0]));
     const Span span = span_of(scope, node);
-    if (is_complex(f))
+    if (is_complex(f) && !sugar.of_complex)
         refuse(Code::ComplexOperand, span, {});
     Bindings bindings;
     bindings.values["f"] = f;
@@ -181,7 +183,9 @@ ValueId GraphBuild::reduction_sugar(Scope& scope, const ast::Node& node,
         bindings.values["q"] = level_of(scope, node, f, bindings.over);
         search_rank(bindings);
     }
-    GraphBuild body(sugar.body, builder_); // median's has a quantile
+    const ast::Formula& written =
+        is_complex(f) ? *sugar.of_complex : sugar.body;
+    GraphBuild body(written, builder_); // median's has a quantile
     const ValueId result = body.expand(bindings);
     orders_rounded_ |= body.orders_rounded_;
     narrows_means_ |= body.narrows_means_;

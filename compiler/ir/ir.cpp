@@ -180,7 +180,10 @@ std::string_view spelling_of(Pairs pairs) {
 }
 
 std::string spelling_of_reduction(const Node& node) {
-    return std::string(row_of(Reduction(node.first)).spelling) + "_" +
+    const std::string_view stem = node.fold
+                                      ? node.fold->spelling
+                                      : row_of(Reduction(node.first)).spelling;
+    return std::string(stem) + "_" +
            std::string(tilefold::spelling_of(Axes(node.second)));
 }
 

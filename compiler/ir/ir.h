@@ -241,6 +241,7 @@ struct Graph {
 /// reduction. Terms are added in the computing dtype, states merged in F64.
 struct Fold {
     Graph accumulate, merge;
+    std::string_view spelling = "fold"; ///< for messages; no part of identity
 };
 inline constexpr std::string_view fold_arguments[] = {"left", "right", "given"};
 

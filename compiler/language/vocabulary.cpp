@@ -23,11 +23,11 @@ constexpr SugarRow sugar_rows[] = {
 };
 
 struct ReductionSugarRow {
-    std::string_view spelling, keops, operands, body, doc;
+    std::string_view spelling, keops, operands, body, of_complex, doc;
 };
 constexpr ReductionSugarRow reduction_sugar_rows[] = {
-#define REDUCTION_SUGAR(spelling, keops, operands, body, doc)                  \
-    {spelling, keops, operands, body, doc},
+#define REDUCTION_SUGAR(spelling, keops, operands, body, of_complex, doc)      \
+    {spelling, keops, operands, body, of_complex, doc},
 #include "compiler/language/reduction_sugar.def"
 #undef REDUCTION_SUGAR
 };
@@ -185,9 +185,13 @@ std::string reduction_of_keops(std::string_view name) {
 
 std::vector<ReductionSugar> parse_reduction_sugar() {
     std::vector<ReductionSugar> all;
-    for (const ReductionSugarRow& row : reduction_sugar_rows)
-        all.push_back({row.spelling, names_in(row.operands),
-                       parse(row.body, vocabulary())});
+    for (const ReductionSugarRow& row : reduction_sugar_rows) {
+        ReductionSugar& sugar = all.emplace_back(
+            ReductionSugar{row.spelling, names_in(row.operands),
+                           parse(row.body, vocabulary()), std::nullopt});
+        if (!row.of_complex.empty())
+            sugar.of_complex = parse(row.of_complex, vocabulary());
+    }
     return all;
 }
 

@@ -78,6 +78,7 @@ struct ReductionSugar {
     std::string_view spelling;
     std::vector<std::string> operands; ///< "f", and what the row has beside it
     ast::Formula body;
+    std::optional<ast::Formula> of_complex; ///< body of a complex f
 };
 /// Returns null where reduction_sugar.def has no such stem.
 const ReductionSugar* find_reduction_sugar(std::string_view stem);

@@ -254,10 +254,12 @@ def reductions() -> list[Entry]:
         facts.append(("Derivative", rule or code(adjoints)))
         entries.append(_reduction(stem, doc, facts))
     for row in rows(f"{LANGUAGE}/reduction_sugar.def", "REDUCTION_SUGAR"):
-        stem, _, operands, body, doc = row.fields
+        stem, _, operands, body, of_complex, doc = row.fields
         _require(doc, stem)
         facts = [("Written", code(f"{stem}_j({operands})"))]
         facts.append(("Stands for", code(body)))
+        if of_complex and of_complex != body:
+            facts.append(("Of complex values", code(of_complex)))
         entries.append(_reduction(stem, doc, facts))
     return entries
 

@@ -61,6 +61,13 @@ NUMPY = {
     "concatenate": "axis out dtype casting",
     "stack": "axis out dtype casting",
     "hstack": "dtype casting",
+    **dict.fromkeys(("cumsum", "cumprod"), "axis dtype out"),
+    "diff": "n axis prepend append",
+    "roll": "shift axis",
+    "flip": "axis",
+    "nan_to_num": "copy nan posinf neginf",
+    "sort": "axis kind order stable",
+    **dict.fromkeys(("trapezoid", "trapz"), "x dx axis"),
 }
 TORCH = {
     **dict.fromkeys(("sum", "mean", "prod", "nansum"), "dim keepdim dtype out"),
@@ -84,6 +91,12 @@ TORCH = {
     "concatenate": "dim out",
     "stack": "dim out",
     "hstack": "out",
+    **dict.fromkeys(("cumsum", "cumprod"), "dim dtype out"),
+    "diff": "n dim prepend append out",
+    "roll": "shifts dims",
+    "flip": "dims",
+    "nan_to_num": "nan posinf neginf out",
+    **dict.fromkeys(("trapezoid", "trapz"), "x dx dim"),
 }
 # What the first operand is called, where it is named.
 _FIRST = ("a", "x", "A", "input", "arrays", "tup", "tensors", "m", "v")
@@ -91,7 +104,9 @@ _MEANT = {
     "axis": "axis", "dim": "axis", "keepdims": "keepdims",
     "keepdim": "keepdims", "ord": "order", "p": "order", "ddof": "ddof",
     "correction": "ddof", "unbiased": "unbiased", "k": "k", "diagonal": "k",
-    "q": "q",
+    "q": "q", "n": "n", "x": "x", "dx": "dx", "shift": "shift",
+    "shifts": "shift", "dims": "axis", "nan": "nan", "posinf": "posinf",
+    "neginf": "neginf",
 }  # fmt: skip
 _OF_TENSORS = {"dim", "keepdim", "p", "unbiased"}
 # The values by which a setting says nothing, of those that are not None.
@@ -103,6 +118,9 @@ _NOTHING: dict[str, tuple[Any, ...]] = {
     "_stacklevel": (3,), "inplace": (False,), "decimals": (0,),
     "returned": (False,), "alpha": (1,), "approximate": ("none",),
     "beta": (1,), "threshold": (20,), "p": ("fro", 2),
+    "copy": (True, False), "stable": (True, False),
+    "kind": ("quicksort", "mergesort", "heapsort", "stable"),
+    "optimize": (True, False, "greedy", "optimal"),
 }  # fmt: skip
 
 
@@ -213,6 +231,8 @@ def of_torch(
     """
     if name == "median":
         _core.fail("TracedFunction", "median, the lower of two middle values,")
+    if name == "sort":
+        _core.fail("TracedOther", "torch.sort", "np.sort(x) has its values")
     if name == "equal":  # np.equal asks of each pair
         _core.fail(
             "TracedFunction", "torch.equal, which is (K == L).all() here,"

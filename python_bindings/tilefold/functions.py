@@ -154,6 +154,12 @@ def _softmax(a: Any, **kwargs: Any) -> Value:
 
 def _affine(a: Value, weight: Value, bias: Value | None) -> Value:
     """A layer of a network: weight @ a + bias."""
+    if a.rank == 0:
+        _core.fail(
+            "TracedOther",
+            "a layer of a number",
+            "it takes vectors: pass points of shape (N, 1), as x[:, None]",
+        )
     product = _product(weight, "@", a)
     if weight.shape[0] == 1:  # which is read as a row
         product = a.made("[{0}]", [product], 1)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from tilefold import _core
+from tilefold.component_functions import ALONG, COMPONENT_FUNCTIONS
 from tilefold.dialects import extremum, with_dim
 from tilefold.expression import Shape, is_array, placed, require_one_reading
 from tilefold.frameworks import described, unrecorded
@@ -248,8 +249,10 @@ class Lazy(LazyReductions, Tracer):
         (2, 1)
         """
         name = SAME.get(name, name)
-        if name in OF_VECTORS:
+        if name in OF_VECTORS or _is_of_all_pairs(name, args, kwargs):
             _core.fail("TracedFunction", f"{name} of arrays of all pairs")
+        if name in ALONG:
+            kwargs = {**kwargs, "axis": -1}
         if name in ("matmul", "rmatmul", "dot"):
             a, b = args[::-1] if name == "rmatmul" else args
             if _is_matrix(a) or _is_matrix(b):
@@ -444,6 +447,17 @@ class Lazy(LazyReductions, Tracer):
         if self._is_matrix():
             getattr(self._kernel(), method)()
         _core.fail(code)
+
+
+def _is_of_all_pairs(name: str, args: Any, kwargs: Mapping[str, Any]) -> bool:
+    """Whether a function of components would be one of points here."""
+    if name in ALONG:
+        first = args[0]
+        last = (-1, first.ndim - 1) if isinstance(first, Lazy) else ()
+        return not (last and first.rank and kwargs.get("axis") in last)
+    return name == "einsum" or (
+        name in COMPONENT_FUNCTIONS and name != "nan_to_num"
+    )
 
 
 def _axes_of(operands: Any) -> set[str]:

@@ -160,7 +160,7 @@ def trace(
 
     def value(name: str) -> Tracer:
         source = Source(given[name], name, given=True)
-        return Tracer.from_source(source, min(np.ndim(bare(given[name])), 1))
+        return Tracer.from_source(source, min(np.ndim(bare(given[name])), 2))
 
     x = point(names[0], "i")
     y = point(names[1] if names[1] in given else names[0], "j")

@@ -12,6 +12,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from tilefold import _core
+from tilefold.component_functions import (
+    COMPONENT_FUNCTIONS,
+    COMPONENT_METHODS,
+    TENSOR_METHODS,
+    einsum,
+)
+from tilefold.dialects import of_numpy, of_torch
 from tilefold.frameworks import described
 from tilefold.functions import (
     BOUNDS,
@@ -412,7 +419,12 @@ class Tracer(ComponentMethods, Operators):
         >>> tilefold.trace.Tracer.apply("exp", (two,), {}).to_formula()[0]
         'exp(2)'
         """
+        if name in COMPONENT_FUNCTIONS:
+            first = cls.of(args[0])
+            return COMPONENT_FUNCTIONS[name](first, *args[1:], **kwargs)
         refuse_other_keywords(name, kwargs, SETTINGS)
+        if name == "einsum":
+            return einsum(cls, *args)
         if name in JOINS:
             return cls._joined(name, args[0], kwargs.get("axis"))
         if name in ("shape", "ndim", "size"):
@@ -421,7 +433,7 @@ class Tracer(ComponentMethods, Operators):
             _core.fail("TracedFunction", name)
         operands = [
             argument
-            if (argument is None and name in CLAMPS)
+            if (argument is None and name in (*CLAMPS, "linear"))
             or (name in FOLDS and k > 0)
             else cls.of(argument)
             for k, argument in enumerate(args)
@@ -446,6 +458,18 @@ class Tracer(ComponentMethods, Operators):
         ):
             _core.fail("TracedFunction", f"{name} of components, axis {axis},")
         return concatenated(values)
+
+    def __getattr__(self, name: str) -> Any:
+        """Methods such as x.cumsum(): of the components, or of each number."""
+        if name not in COMPONENT_METHODS:
+            return super().__getattr__(name)
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            is_tensors = name in TENSOR_METHODS or "dim" in kwargs
+            read = of_torch if is_tensors else of_numpy
+            return self.apply(name, *read(name, (self, *args), kwargs))
+
+        return called
 
     # ---- what it is not -----------------------------------------------------
 
@@ -489,6 +513,9 @@ class Tracer(ComponentMethods, Operators):
             return self
         if isinstance(index, tuple) and index and index[0] is Ellipsis:
             return self if len(index) == 1 else self[index[1]]
+        if self.rank == 2 and not self.operands:
+            (source,) = self.sources.values()
+            return self.parameter(bare(source.value)[index], source.name)
         if self.rank != 1:
             _core.fail("TracedFunction", "indexing a scalar")
         if isinstance(index, slice):

@@ -2,6 +2,8 @@
 # methods are given, on kernels, lazy arrays and points: equal, or refused.
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -194,7 +196,153 @@ POINTS = {
     "parts of a complex number": lambda x, y: (np.exp(1j * (x @ y))).real,
     "ravel": lambda x, y: x.ravel() @ y.copy(),
     "product with it": lambda x, y: np.arctanh(0.5 * x) @ y,
+    "cumsum": lambda x, y: np.cumsum(x) @ y.cumsum(0),
+    "cumsum of truths": lambda x, y: np.cumsum(x > 0.5, axis=-1) @ y,
+    "cumprod": lambda x, y: np.cumprod(x, axis=0) @ y,
+    "diff": lambda x, y: np.diff(x) @ np.diff(y) + np.diff(x, 2)[0],
+    "diff of truths": lambda x, y: (np.diff(x > 0.5) * 1.0) @ y[1:],
+    "diff of order 0": lambda x, y: np.diff(x, n=0) @ y,
+    "roll": lambda x, y: np.roll(x, 1) @ np.roll(y, -5, axis=0),
+    "flip": lambda x, y: np.flip(x) @ y + np.flip(x, axis=-1)[0],
+    "sort": lambda x, y: np.sort(x) @ np.sort(y, axis=-1, kind="stable"),
+    "sort of truths": lambda x, y: np.sort(x > 0.5) @ y,
+    "trapezoid": lambda x, y: np.trapezoid(x, dx=0.5) * np.trapezoid(y),
+    "trapezoid of x": lambda x, y: np.trapezoid(x, y) + np.trapezoid(y, W),
+    "nan_to_num": lambda x, y: np.nan_to_num(x * y, posinf=2) @ y,
+    "nan_to_num of complex numbers": lambda x, y: (
+        np.nan_to_num((1j * x) @ y).imag
+    ),
+    "astype": lambda x, y: x.astype(float) @ (y > 0.5).astype("float64"),
+    "astype bool": lambda x, y: (x // 0.5).astype(bool) @ y,
+    "kron": lambda x, y: np.kron(x, y) @ np.kron(y, x) + np.kron(2.0, x)[1],
+    "squeeze": lambda x, y: np.squeeze(x[:1]) * np.squeeze(y)[2],
+    "tensordot": lambda x, y: np.tensordot(x, y, 1),
+    "matmul": lambda x, y: np.matmul(np.matmul(A, x), y),
+    "a row of a matrix": lambda x, y: A[1] @ x + A[:, 2] @ y + A[0, 1],
 }
+W = np.array([0.0, 0.5, 2.0])
+A = RANDOM.random((3, 3))
+B = RANDOM.random((2, 3))
+V = RANDOM.random(2)
+EINSUM = {
+    "i,i->": lambda x, y: (x, y),
+    "i,i": lambda x, y: (x, y),
+    "i->": lambda x, y: (x * y,),
+    "i,j->": lambda x, y: (x, y),
+    "i,i,i->": lambda x, y: (x, y, W),
+    "i,i->i": lambda x, y: (x, y),
+    ",i->i": lambda x, y: (2.0, x * y),
+    "ij,j->i": lambda x, y: (A, x * y),
+    "ij,i->j": lambda x, y: (A, x * y),
+    "ij,j->": lambda x, y: (A, x * y),
+    "i,ij,j->": lambda x, y: (x, A, y),
+    "ij, j, i": lambda x, y: (B, x * y, V),
+    "ij,jk,k->i": lambda x, y: (B, A, x * y),
+    "ai,bi,a,b,i->i": lambda x, y: (B, B, V, V, x * y),
+}
+
+
+@pytest.mark.parametrize("subscripts", EINSUM)
+def test_einsum_of_points(subscripts):
+    def function(x, y):
+        whole = np.einsum(subscripts, *EINSUM[subscripts](x, y)) * 1.0
+        return whole.sum() + x[0] * y[1]
+
+    wanted = [[function(x, y) for y in Y] for x in X]
+    equal(tilefold.kernel(function, x=X, y=Y), np.array(wanted))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: np.sort(x) @ y,
+        lambda x, y: np.sort(-x)[::-1] @ y,
+        lambda x, y: np.nan_to_num(x) @ y,
+        lambda x, y: np.nan_to_num(x, nan=2.5, posinf=1.0, neginf=-1.0) @ y,
+        lambda x, y: np.flip(x) @ y,
+    ],
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_numbers_that_are_not_finite_among_components(function, dtype):
+    x = np.array([[np.nan, 1, 0], [2, np.inf, -1], [-np.inf, 3, np.nan]])
+    x, y = x.astype(dtype), np.array([[0.5, 0.0, 0.25]], dtype)
+    with np.errstate(all="ignore"):
+        wanted = [[function(a, b) for b in y] for a in x]
+    found = tilefold.kernel(function, x=x, y=y).dense()
+    np.testing.assert_allclose(found, np.array(wanted), rtol=1e-6)
+
+
+def test_truths_become_numbers_of_the_type_that_is_computed_in():
+    def function(x, y):
+        return (x > 0.5).astype(float) @ y
+
+    equal(tilefold.kernel(function, x=X, y=Y), (X > 0.5) @ Y.T)
+    with pytest.raises(tilefold.ArgumentError, match="computes in one type"):
+        tilefold.kernel(function, x=X.astype(np.float32), y=Y)
+
+
+def test_ties_are_sorted():
+    x = np.round(RANDOM.standard_normal((20, 5)))
+    found = tilefold.kernel(lambda x, y: np.sort(x) @ y, x=x, y=x[:3]).dense()
+    np.testing.assert_allclose(found, np.sort(x, axis=1) @ x[:3].T)
+
+
+REFUSED_POINTS = {
+    "np.kron": lambda x, y: np.outer(x, y).sum(),
+    "at most 16": lambda x, y: np.sort(np.concatenate([x] * 6)).sum() * y[0],
+    "sort x.real": lambda x, y: np.sort(1j * x).real @ y,
+    "of order 1 to 2": lambda x, y: np.diff(x, 3).sum() * y[0],
+    "np.trunc": lambda x, y: x.astype(int) @ y,
+    "convert them before": lambda x, y: x.astype("float32") @ y,
+    "one axis, of its components": lambda x, y: np.cumsum(x @ y),
+    "3 components, as y is": lambda x, y: np.trapezoid(x, y[:2]),
+    "two or more": lambda x, y: np.trapezoid(x[:1]) * y[0],
+    "one whole number": lambda x, y: np.roll(x, (1, 2)) @ y,
+    "this is a matrix": lambda x, y: np.einsum("i,j->ij", x, y).sum(),
+    "has one axis": lambda x, y: np.einsum("ij,j->i", x, y).sum(),
+    "a text: 'i,i->'": lambda x, y: np.einsum("...i,...i->...", x, y),
+    "a letter for each axis": lambda x, y: np.einsum("i,i->k", x, y),
+    "as many components": lambda x, y: np.einsum("i,i->", x, y[:2]),
+    "for all pairs before": lambda x, y: (
+        np.einsum("ij,ij->", A, A) + x[0] * y[0]
+    ),
+    "x @ y": lambda x, y: np.tensordot(x, y),
+    "its rows": lambda x, y: np.kron(A, x).sum() * y[0],
+}
+
+
+@pytest.mark.parametrize("cure", REFUSED_POINTS)
+def test_what_is_refused_of_points_says_what_to_write(cure):
+    with pytest.raises(tilefold.ArgumentError, match=re.escape(cure)):
+        tilefold.kernel(REFUSED_POINTS[cure], x=X, y=Y)
+
+
+def test_infinity_of_16_bits_is_said():
+    x = X.astype(np.float16)
+    with pytest.raises(tilefold.ArgumentError, match="pass posinf= and neginf"):
+        tilefold.kernel(lambda x, y: np.nan_to_num(x) @ y, x=x)
+
+
+def test_a_matrix_behind_the_points():
+    found = tilefold.kernel(lambda x, y, M: x @ (M @ y), x=X, y=Y, M=A)
+    equal(found, X @ A @ Y.T)
+
+
+def test_lazy_vectors_take_functions_of_their_last_axis():
+    x, y = tilefold.lazy(X, axis="i"), tilefold.lazy(Y, axis="j")
+    equal((np.cumsum(x, axis=-1) * y).sum(-1), np.cumsum(X, axis=1) @ Y.T)
+    equal((np.sort(x, axis=2) * y).sum(-1), np.sort(X, axis=1) @ Y.T)
+    equal((x.cumsum(-1) * y).sum(-1), np.cumsum(X, axis=1) @ Y.T)
+    equal(np.nan_to_num(x * y).sum(-1), X @ Y.T)
+    for function in (
+        lambda: np.cumsum(x),
+        lambda: np.cumsum(x, axis=0),
+        lambda: np.cumsum((x * y).sum(-1), axis=1),
+        lambda: np.outer(x, y),
+        lambda: np.einsum("i,i", x, y),
+    ):
+        with pytest.raises(tilefold.ArgumentError, match="of all pairs"):
+            function()
 
 
 @pytest.mark.parametrize("name", POINTS)
@@ -220,7 +368,35 @@ TENSORS = {
     "mean and prod": lambda x, y: torch.mean(x * y) + torch.prod(x * y),
     "var": lambda x, y: (x - y).var(dim=0) + torch.std(x - y),
     "real": lambda x, y: (x @ y).real,
+    "to one component": lambda x, y: ONE(x - y).squeeze(-1),
+    "one component alone": lambda x, y: ONE(x)[0] * ONE(y)[0],
+    "of one component": lambda x, y: (WIDE(x[:1]) * WIDE(y[:1])).sum(),
+    "through one component": lambda x, y: torch.tanh(WIDE(ONE(x - y))).sum(),
+    "cumsum": lambda x, y: torch.cumsum(x, 0) @ y.cumsum(dim=-1),
+    "diff": lambda x, y: torch.diff(x) @ y.diff(n=1),
+    "roll": lambda x, y: torch.roll(x, shifts=-1, dims=0) @ y.roll(1),
+    "flip": lambda x, y: torch.flip(x, [0]) @ y + x.flip(0)[0],
+    "nan_to_num": lambda x, y: torch.nan_to_num(x / 0, 1.0, 2.0).sum() * y[0],
+    "method nan_to_num": lambda x, y: (x / 0).nan_to_num(0.0, 2.0) @ y,
+    "double": lambda x, y: x.double() @ (y > 0.5).to(torch.float64),
+    "einsum": lambda x, y: torch.einsum("i,i->", x, y),
+    "trapezoid": lambda x, y: torch.trapezoid(x, y) + torch.trapezoid(y, dx=2),
+    "torch.kron": lambda x, y: torch.kron(x, y).sum(),
 }
+ONE = torch.nn.Linear(3, 1, bias=False).double().requires_grad_(False)
+WIDE = torch.nn.Linear(1, 4).double().requires_grad_(False)
+
+
+def test_a_layer_of_numbers_is_refused():
+    x = torch.from_numpy(X[:, 0])
+    with pytest.raises(tilefold.ArgumentError, match=r"as x\[:, None\]"):
+        tilefold.kernel(lambda x, y: WIDE(x).sum() * y, x=x)
+
+
+def test_a_sort_of_torch_is_refused():
+    x = torch.from_numpy(X)
+    with pytest.raises(tilefold.ArgumentError, match=r"np.sort\(x\) has"):
+        tilefold.kernel(lambda x, y: torch.sort(x)[0] @ y, x=x)
 
 
 @pytest.mark.parametrize("name", TENSORS)

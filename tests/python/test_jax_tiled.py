@@ -150,6 +150,16 @@ def test_few_points_and_none(rows, columns):
         check(text, {"x": x, "y": y})
 
 
+@pytest.mark.parametrize("dtype", ["?", "i1", "i4", "i8", "u2"])
+@pytest.mark.parametrize("count", [0, 3, 19])
+def test_the_least_of_whole_numbers(dtype, count):
+    """More of them than there are: the others are infinite."""
+    held = {"b": (np.arange(count) % 4).astype(dtype), "c": ARRAYS["c"]}
+    for text in ("kmin_j(b_j, 5)", "kmax_j(b_j, 5)", "argkmin_j(b_j, 5)"):
+        check(text, {"b": held["b"]})
+    check("kmin_j((c_i < 0.5) and (b_j < 2), 5)", held)
+
+
 def test_nan_and_infinities():
     x = uniform(6, 1)
     y = np.array([[1.0], [np.nan], [np.inf], [0.5], [-np.inf], [np.nan]])

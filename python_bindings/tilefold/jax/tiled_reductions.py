@@ -130,7 +130,7 @@ def _sorted(state: tuple[Any, ...], terms: Terms) -> Any:
 
     NaN comes last; the last dimension counts the K.
     """
-    keys = _fill(terms, jnp.inf)
+    keys = _fill(terms, _end(terms.values[0].dtype, 1))
     keys, numbers = jnp.broadcast_arrays(
         keys,
         terms.numbers.reshape(terms.numbers.shape + (1,) * (keys.ndim - 2)),
@@ -175,8 +175,9 @@ def _smallest(finish: Callable[..., Any]) -> Monoid:
         ]
         shape = (*rest, terms.k)
         wide = jax.dtypes.canonicalize_dtype(jnp.int64)
+        dtype = terms.values[0].dtype
         return (
-            jnp.full(shape, jnp.inf, terms.values[0].dtype),
+            jnp.full(shape, _end(dtype, 1), dtype),
             jnp.full(shape, _last(wide), wide),
         )
 
@@ -297,7 +298,11 @@ def _soft_max(state: tuple[Any, ...], _: Any) -> Any:
 
 
 def _k_values(state: tuple[Any, ...], _: Any) -> Any:
-    return state[0]
+    """Infinite where there are fewer; of integers, too, in float64."""
+    found, numbers = state
+    if not jnp.issubdtype(found.dtype, jnp.floating):
+        found = found.astype(jax.dtypes.canonicalize_dtype(jnp.float64))
+    return jnp.where(numbers == _last(numbers.dtype), jnp.inf, found)
 
 
 def _k_numbers(state: tuple[Any, ...], _: Any) -> Any:

@@ -35,6 +35,16 @@ bool is_count(const Sweep& sweep, const SweepPart& part) {
            sweep.graph[node.operands[0]].op == ir::Op::Constant;
 }
 
+/// Whether a float32 formula reduces what is not float32, so that digits may
+/// depend on whether a mean is one of all pairs.
+bool reduces_exact(const ir::Graph& graph) {
+    return graph.real == DType::F32 &&
+           std::ranges::any_of(graph.nodes, [&](const ir::Node& node) {
+               return node.op == ir::Op::Reduce &&
+                      graph[node.operands[0]].type.dtype != DType::F32;
+           });
+}
+
 bool rounds_between(const Sweeps& cut, DType real) {
     if (real == DType::F64)
         return false;
@@ -65,7 +75,14 @@ CutFormula cut_formula(const ast::Formula& formula,
         return CutFormula{std::move(derived), std::move(sweeps)};
     };
     CutFormula found = made({});
-    if (rounds_between(found.sweeps, found.derived.builder.graph().real))
+    const ir::Graph& graph = found.derived.builder.graph();
+    const auto is_wide_of_all = [&] {
+        return cut_formula(formula, derivation, arguments, ir::Pairs::All)
+                   .derived.builder.graph()
+                   .real == DType::F64;
+    };
+    if (rounds_between(found.sweeps, graph.real) ||
+        (pairs != ir::Pairs::All && reduces_exact(graph) && is_wide_of_all()))
         return made(DType::F64);
     return found;
 }

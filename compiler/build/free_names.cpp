@@ -420,15 +420,21 @@ DType computing_dtype(std::span<const ArgumentType> arguments,
         return name.is_compared && is_integer(name.name) &&
                std::ranges::all_of(name.compared_with, is_integer);
     };
+    const auto has_numbers = [](const FreeName& name,
+                                const ArgumentType& type) {
+        return is_on_axis(name, type) && !name.is_index;
+    };
     const auto has_values = [&](const FreeName& name,
                                 const ArgumentType& type) {
-        return is_on_axis(name, type) && !name.is_index && !is_label(name);
+        return has_numbers(name, type) && !is_label(name);
     };
     const auto is_table = [](const FreeName& name, const ArgumentType& type) {
         return !is_on_axis(name, type) && type.rank > 0;
     };
     if (const auto dtype = promotion(arguments, names, has_values))
         return *dtype;
+    if (const auto dtype = promotion(arguments, names, has_numbers))
+        return *dtype; // of labels alone
     if (!promotion(arguments, names, is_on_axis))
         return DType::F64;
     return promotion(arguments, names, is_table).value_or(DType::F64);

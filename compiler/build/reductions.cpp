@@ -133,7 +133,7 @@ ValueId GraphBuild::reduction(ir::Reduction reduction, Axes over,
     const ValueId sum =
         builder_.reduce(ir::Reduction::Sum, over, operands, k, span, pairs);
     narrows_means_ |= builder_.graph().real == DType::F32 &&
-                     builder_.type(sum).dtype != DType::F32;
+                      builder_.type(sum).dtype != DType::F32;
     return builder_.apply(
         Op::Div, {sum, tilefold::count_of(builder_, over, pairs)}, span);
 }

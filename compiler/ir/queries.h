@@ -53,7 +53,8 @@ std::int32_t open_argument(const Graph& graph);
 bool reduces(const Graph& graph);
 /// Whether a reduction is over both axes, so that rows are merged, too.
 bool folds_rows(const Graph& graph);
-/// Whether rows are merged that are points, not pairs: there is one column.
+/// Whether rows are merged, and no value depends on a column, of which there is
+/// one, or a number that only counts.
 bool folds_points(const Graph& graph);
 /// Whether reductions meet only the pairs that a call chooses.
 bool chooses_pairs(const Graph& graph);

@@ -94,6 +94,8 @@ ValueId of_list(R& r, const Node& n, std::size_t place) {
 }
 
 ValueId product_of_list(R& r, const Node& n) {
+    if (n.type.rows == 1) // parts of one row or column are vectors
+        return no;
     return of_list(r, n, vector_operand(n.op));
 }
 

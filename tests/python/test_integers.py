@@ -172,7 +172,7 @@ def test_a_number_of_the_text_beyond_2_53():
         tilefold.reduce("any_i(a_i == 9007199254740993)", a=NUMBERS)
     assert caught.value.code == "WholeNumberTooLarge"
     assert str(caught.value) == (
-        "the whole number 9007199254740992 beside integers is beyond 2^53: "
+        "the whole number 9007199254740993 beside integers is beyond 2^53: "
         "its last digits may be lost\n"
         "  any_i(a_i == 9007199254740993)\n"
         "        ^~~~~~~~~~~~~~~~~~~~~~~\n"

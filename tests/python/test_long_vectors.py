@@ -93,6 +93,14 @@ def test_lists_of_parts_on_all_axes(body):
     np.testing.assert_allclose(got, np.outer(b, value.sum(0)))
 
 
+@pytest.mark.parametrize("columns", [1, 2])
+def test_a_list_times_a_matrix_of_few_columns(columns):
+    f, a, g = np.arange(1.0, 6), np.arange(4.0), points(3, columns, "float64")
+    got = tilefold.reduce("sum_j ([f_i, f_i, a_j] @ l)", f=f, a=a, l=g)
+    both = np.broadcast_arrays(f[:, None], f[:, None], a)
+    np.testing.assert_allclose(got, (np.stack(both, 2) @ g).sum(1))
+
+
 @pytest.mark.parametrize("dtype", DIGITS)
 @pytest.mark.parametrize("width", [5, 6, 17, 40])
 @pytest.mark.parametrize("isa", HERE)

@@ -386,6 +386,8 @@ def test_every_formula_of_the_features():
         "mean_j(n_i*m_j)",
         "var_j(n_i < m_j)",
         "std_j(n_i + m_j)",
+        "std_j(n_i < m_j)",
+        "(var_j(n_i < m_j))*(sum_j(n_i + m_j))",
         "(mean_j(n_i*m_j))*x_i",
     ],
 )

@@ -90,8 +90,9 @@ void Accumulate::write_panel(Value* panel, Value* rows, Value* count) {
 }
 
 void Accumulate::write_row_tiles(Value* rows, Value* panel, Value* count) {
-    Value* first = shares_accumulators() ? write_shared_tiles(rows, panel)
-                                         : entry_.lanes.constant(0);
+    Value* first = shares_accumulators()
+                       ? write_shared_tiles(rows, panel, count)
+                       : entry_.lanes.constant(0);
     write_tiles_from(first, rows, panel, count);
 }
 
@@ -104,11 +105,13 @@ bool Accumulate::shares_accumulators() const {
            });
 }
 
-Value* Accumulate::write_shared_tiles(Value* rows, Value* panel) {
+Value* Accumulate::write_shared_tiles(Value* rows, Value* panel, Value* count) {
     auto& b = entry_.b;
     Value* zero = entry_.lanes.constant(0);
     Value* step = entry_.lanes.constant(tile_rows());
-    Value* whole = b.CreateMul(b.CreateSDiv(rows, step), step);
+    Value* is_one = b.CreateICmpEQ(count, entry_.lanes.constant(1));
+    Value* whole = b.CreateSelect(
+        is_one, b.CreateMul(b.CreateSDiv(rows, step), step), zero);
     start_tile(zero, panel);
     entry_.lanes.loop(zero, whole, step, [&](Value* row) {
         values_.forget();

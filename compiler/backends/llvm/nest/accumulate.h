@@ -42,11 +42,11 @@ private:
     void write_tiles_from(Value* first, Value* rows, Value* panel,
                           Value* count);
     /// Whether rows are merged to one, which no order of theirs changes, and
-    /// are points, not pairs: all tiles then have the same accumulators.
+    /// no value depends on a column: all tiles may have the same accumulators.
     bool shares_accumulators() const;
-    /// Adds whole tiles of rows to the state of the first tile. Returns the
-    /// number of their rows.
-    Value* write_shared_tiles(Value* rows, Value* panel);
+    /// Adds whole tiles of rows to the state of the first tile, where there is
+    /// one column. Returns the number of their rows.
+    Value* write_shared_tiles(Value* rows, Value* panel, Value* count);
     /// Emits `body`, which is passed over where masks prove that none of these
     /// pairs counts: `rows` rows from row `row` of the block on, `count`
     /// columns from `first_column` on. Then so many tiles are noted as left

@@ -89,6 +89,8 @@ private:
                                              llvm::Value* base)>& body) const;
     void fill_points(Entry& entry, llvm::Value* count,
                      llvm::Value* scratch) const;
+    void compute_all(Evaluator& values, ir::ValueId id,
+                     const Evaluator::VectorPlaces& place) const;
     /// An array whose next points are prefetched; its components are `step`
     /// bytes apart.
     struct Fetched {

@@ -114,6 +114,19 @@ void Pack::prefetch(Lanes& lanes, const std::vector<Fetched>& arrays,
     }
 }
 
+/// Computes all components of a value for a vector of points.
+void Pack::compute_all(Evaluator& values, ValueId id,
+                       const Evaluator::VectorPlaces& place) const {
+    if (writer_.kernel.contractions.layers.count(id) > 0)
+        return values.keep_vector(id, 1, 1, product_rows, place);
+    const Type& type = writer_.graph[id].type;
+    values.hoist_scalars(id, 1, 1);
+    values.each_component(
+        type.rows == dynamic ? dynamic : components_of(type), [&](Component k) {
+            values.lanes().store(values.value(id, k), place(k, 0, 0));
+        });
+}
+
 void Pack::fill(Entry& entry, Value* first, Value* count,
                 Value* scratch) const {
     Lanes& lanes = entry.lanes;
@@ -143,17 +156,16 @@ void Pack::fill(Entry& entry, Value* first, Value* count,
             return address(lanes, scratch, id, component, from);
         };
     };
-    const auto store = [&](ValueId id, Component component) {
-        lanes.store(values.value(id, component), place_of(id)(component, 0, 0));
-    };
     const auto begin = [&](Value* point) {
         from = point;
         entry.held = lanes.b.CreateSub(count, point);
     };
     Value* end = padded(lanes, count);
     if (!operands_.scalars.empty()) {
-        values.scalars_in_strips(left, operands_.scalars, end, begin,
-                                 [&](ValueId id) { store(id, {}); });
+        values.scalars_in_strips(
+            left, operands_.scalars, end, begin, [&](ValueId id) {
+                lanes.store(values.value(id), place_of(id)({}, 0, 0));
+            });
         entry.held = nullptr;
         return;
     }
@@ -164,17 +176,7 @@ void Pack::fill(Entry& entry, Value* first, Value* count,
                    begin(point);
                    values.forget();
                    for (ValueId id : left) {
-                       const Type& type = writer_.graph[id].type;
-                       if (writer_.kernel.contractions.layers.count(id) > 0) {
-                           values.keep_vector(id, 1, 1, product_rows,
-                                              place_of(id));
-                           ready.push_back(id);
-                           continue;
-                       }
-                       values.hoist_scalars(id, 1, 1);
-                       values.each_component(
-                           type.rows == dynamic ? dynamic : components_of(type),
-                           [&](Component k) { store(id, k); });
+                       compute_all(values, id, place_of(id));
                        ready.push_back(id);
                    }
                });

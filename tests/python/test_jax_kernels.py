@@ -396,3 +396,16 @@ def test_ranges_have_batches_of_their_own():
     ranges = tilefold.Ranges([0, 3, 8], [0, 4, 10], VISITS)
     found = with_ranges(POINTS, jnp.asarray(VALUES[0]), ranges)
     assert_same(found, jax.vmap(with_mask, LAST)(POINTS, VALUES[0], MASKS))
+
+
+def test_gradients_of_values_beside_a_complex_parameter():
+    """What does not move needs no derivative."""
+    x, y = jnp.ones((3, 2)), jnp.full((4, 2), 0.5)
+
+    def total(x, p):
+        kernel = tilefold.jax.kernel("real(exp(p*(x_i·y_j)))", x=x, y=y, p=p)
+        return kernel.dense().sum()
+
+    wanted = jax.grad(lambda x: jnp.exp(1j * (x @ y.T)).real.sum())(x)
+    got = jax.grad(total)(x, 1j)
+    np.testing.assert_allclose(got, wanted, rtol=1e-6)

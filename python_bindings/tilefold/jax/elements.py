@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 from jax import dtypes, lax
+from jax.custom_derivatives import SymbolicZero
 
 from tilefold import _core
 from tilefold.jax.call_text import Call, call_of
@@ -66,7 +67,7 @@ def _dense(call: Call, *operands: Any) -> Any:
     return pair_values(call, operands)
 
 
-@_dense.defjvp
+@functools.partial(_dense.defjvp, symbolic_zeros=True)
 def _moved(
     call: Call, primals: Sequence[Any], tangents: Sequence[Any]
 ) -> tuple[Any, Any]:
@@ -74,7 +75,9 @@ def _moved(
     moving = [
         k
         for k, tangent in enumerate(tangents)
-        if tangent.dtype != dtypes.float0 and is_float(tangent.dtype)
+        if not isinstance(tangent, SymbolicZero)
+        and tangent.dtype != dtypes.float0
+        and is_float(tangent.dtype)
     ]
     if not moving or not is_float(value.dtype):
         aval = jax.typeof(value).to_tangent_aval()

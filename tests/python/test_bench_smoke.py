@@ -19,6 +19,7 @@ from bench import (
     plots,
     report,
     roofline_library,
+    sweep,
     tables,
 )
 from bench.calibration import Sample
@@ -31,6 +32,8 @@ from bench.rounds import Track
 from bench.statements import Double, function
 from bench.summary import ratio, timings
 from bench.tasks.growth.task import SIZES
+
+import tilefold
 
 HERE = ("gaussian", "call_overhead", "accuracy", "diag", "cold_compile")
 HERE += ("attention", "neighbors", "reductions")
@@ -414,3 +417,31 @@ def test_a_function_that_is_slow_or_wrong_misses_its_limit(monkeypatch):
     monkeypatch.setattr(function_limits, "tolerance", lambda *_: 0)
     ((_, said),) = function_limits.checked()
     assert said.startswith("sum_j log(u) with u = |x_i - y_j|² is off by ")
+
+
+def test_the_sweep_compares_before_it_times():
+    """Each term and reduction once; a wrong result ends it."""
+    seen = set()
+    for cell in sweep.cells():
+        family = cell.term, cell.reduction
+        few = cell.rows <= 2 and cell.columns <= 10_000 and cell.width <= 3
+        if family not in seen and few:
+            seen.add(family)
+            arguments = sweep.arguments_of(cell)
+            got = tilefold.reduce(cell.formula, **arguments)
+            assert sweep.is_right(cell, arguments, got), cell
+            assert not sweep.is_right(cell, arguments, np.asarray(got) + 7)
+    assert {term for term, _ in seen} == set(sweep.TERMS)
+    assert {reduction for _, reduction in seen} == set(sweep.REDUCTIONS)
+
+
+def test_a_cliff_is_a_time_that_more_work_undercuts():
+    few, many = (
+        sweep.Cell("sum", "distance", "float32", rows, 100, 3)
+        for rows in (4, 5)
+    )
+    rows = [sweep.Measured(few, 2e-3, 1e-3), sweep.Measured(many, 1e-3, 1e-3)]
+    sweep.hold_beside_neighbours(rows)
+    assert [row.neighbour for row in rows] == [2, 1]
+    assert rows[0].worst == 2
+    assert "| `sum_j (\\|x_i - y_j\\|)` | float32 | 4 |" in sweep.report(rows)

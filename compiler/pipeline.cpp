@@ -109,12 +109,15 @@ Program compile(Graph graph, std::span<const std::string> names,
     Program program{ProgramGraph(std::move(graph), names), result};
     program.swapped = oriented.swapped;
     program.single_column = oriented.single_column;
+    program.single_row = oriented.single_row;
     program.folds_rows = ir::folds_rows(program.graph());
     program.pairs = pairs_of(program.graph());
     if (!program.folds_rows) {
         program.most_rows = program.swapped ? purpose.most_j : purpose.most_i;
         program.most_columns =
             program.swapped ? purpose.most_i : purpose.most_j;
+        if (program.single_row)
+            program.most_rows = 1;
     }
     return program;
 }

@@ -1,5 +1,6 @@
 // compiler/passes/orient.cpp - gives every graph rows on i and columns on j.
 
+#include "compiler/ir/queries.h"
 #include "compiler/passes/passes.h"
 
 #include <algorithm>
@@ -32,6 +33,12 @@ Axes axes_of_all(const Graph& graph) {
     return axes;
 }
 
+bool keeps_lists(const Graph& graph) {
+    return std::ranges::any_of(graph.nodes, [](const Node& node) {
+        return node.op == Op::Reduce && family_of(node) == MonoidFamily::List;
+    });
+}
+
 Axes reduced_axes(const Graph& graph) {
     for (const Node& node : graph.nodes)
         if (node.op == Op::Reduce)
@@ -46,9 +53,11 @@ Oriented orient(const Graph& graph) {
     Turn turn;
     Oriented result;
     // The graph has points on one axis only and reduces over it: they are rows
-    // of one column.
-    turn.reduce_both =
+    // of one column, or columns of one row.
+    const bool is_of_points =
         reduced != Axes::None && reduced != Axes::IJ && contains(reduced, all);
+    result.single_row = is_of_points && keeps_lists(graph);
+    turn.reduce_both = is_of_points && !result.single_row;
     result.single_column =
         turn.reduce_both || (reduced == Axes::None && all != Axes::IJ);
     // What is reduced may be on no axis: its points are those of the reduction.

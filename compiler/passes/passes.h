@@ -49,11 +49,13 @@ inline constexpr double expansion_error = 2e-7;
 /// Reductions are read with rows on i and columns on j. A graph that keeps j
 /// (sum_i over pairs) is returned with i and j exchanged and `swapped` set;
 /// row-only bodies reduced over their own axis become a reduction over both
-/// with one column.
+/// with one column, but for lists, which would be one for each row: they have
+/// one row.
 struct Oriented {
     Graph graph;
     bool swapped = false;       ///< i and j exchanged
     bool single_column = false; ///< no value depends on j: M is 1
+    bool single_row = false;    ///< no value depends on i: N is 1
 };
 Oriented orient(const Graph& graph);
 

@@ -58,6 +58,7 @@ struct Program : ProgramGraph {
     Result result;
     bool swapped = false;       ///< graph's i is the user's j
     bool single_column = false; ///< nothing depends on columns: M = 1
+    bool single_row = false;    ///< nothing depends on rows: N = 1
     bool folds_rows = false;    ///< rows are merged to one (`_ij`)
     /// The user's axis of which the graph is for one point. None: it is for
     /// all.

@@ -254,7 +254,8 @@ const std::int64_t* JobBinder::bind_list(const AxisRows& axis,
 }
 
 void JobBinder::bind_lists(bool with_columns) {
-    call_.job.row_index = bind_list(rows(), call_.row_list);
+    if (!program_.single_row)
+        call_.job.row_index = bind_list(rows(), call_.row_list);
     if (with_columns)
         call_.job.column_index = bind_list(columns(), call_.column_list);
 }
@@ -262,15 +263,19 @@ void JobBinder::bind_lists(bool with_columns) {
 void JobBinder::bind_reduction() {
     Job& job = call_.job;
     job.loop = program_.folds_rows ? LoopKind::FoldRows : LoopKind::Reduce;
-    require(rows());
-    job.rows = rows().count() * program_.flat_width;
+    if (!program_.single_row)
+        require(rows());
+    job.rows = program_.single_row ? 1 : rows().count() * program_.flat_width;
     if (!program_.single_column)
         require(columns());
     job.columns = program_.single_column ? 1 : columns().count();
     job.has_one_axis = program_.single_column;
     job.segment = call_.context.settings->options.segment.value_or(0);
-    job.first_row = rows().first;
-    job.total_rows = rows().total;
+    job.total_rows = 1;
+    if (!program_.single_row) {
+        job.first_row = rows().first;
+        job.total_rows = rows().total;
+    }
     if (!program_.single_column) {
         job.first_column = columns().first;
         job.total_columns = columns().total;

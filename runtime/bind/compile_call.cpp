@@ -39,6 +39,8 @@ CallSizes sizes_for(const Program& program, const CallShape& call,
         std::swap(sizes.rows, sizes.columns);
     if (program.single_column)
         sizes.columns = 1;
+    if (program.single_row)
+        sizes.rows = 1;
     return sizes;
 }
 

@@ -76,13 +76,14 @@ StateLayout state_layout(const KernelCall* given) {
     layout.rows = rows_of_states(job);
     layout.stride = stride_of(job);
     layout.reduced = job.has_one_axis ? rows : columns;
-    layout.kept = job.has_one_axis ? Axes::None : rows;
+    const bool has_one_axis = job.has_one_axis || program.single_row;
+    layout.kept = has_one_axis ? Axes::None : rows;
     layout.folds = program.folds_rows;
     layout.first = job.has_one_axis ? job.first_row : job.first_column;
     layout.count = job.has_one_axis ? job.rows : job.columns;
     layout.total =
         job.has_one_axis ? job.rows_of_axis() : job.columns_of_axis();
-    if (!job.has_one_axis) {
+    if (!has_one_axis) {
         layout.first_row = job.first_row;
         layout.total_rows = job.rows_of_axis();
     }

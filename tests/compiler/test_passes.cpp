@@ -131,6 +131,8 @@ TEST(Orient, KeepsTheNumbers) {
             std::swap(sizes.rows, sizes.columns);
         if (turned.single_column)
             sizes.columns = 1;
+        if (turned.single_row)
+            sizes.rows = 1;
         auto wanted = all_results(graph, 1);
         EXPECT_EQ(
             difference(wanted, all_results(turned.graph, 1, sizes), 1e-12), "")
@@ -151,6 +153,8 @@ TEST(Orient, GivesRowsAndColumns) {
         {"sum_ij x_i*y_j", "x f32, y f32", false, false, Axes::IJ, Axes::None},
         {"sum_i x_i", "x f32", false, true, Axes::IJ, Axes::None},
         {"sum_j x_j", "x f32", true, true, Axes::IJ, Axes::None},
+        {"kmin_i(x_i, 3)", "x f32", true, false, Axes::J, Axes::None},
+        {"argkmin_j(x_j, 3)", "x f32", false, false, Axes::J, Axes::None},
         {"x_i + sum_j y_j", "x f32, y f32", false, false, Axes::J, Axes::I},
         {"y_j + sum_i x_i", "x f32, y f32", true, false, Axes::J, Axes::I},
         {"x_i + 1", "x f32", false, true, Axes::None, Axes::I},
@@ -162,6 +166,9 @@ TEST(Orient, GivesRowsAndColumns) {
         const auto turned = ir::orient(graph_of(o.formula, o.types));
         EXPECT_EQ(turned.swapped, o.swapped) << o.formula;
         EXPECT_EQ(turned.single_column, o.single_column) << o.formula;
+        EXPECT_EQ(turned.single_row,
+                  o.reduced == Axes::J && o.kept == Axes::None)
+            << o.formula;
         EXPECT_EQ(turned.graph[turned.graph.result].type.axes, o.kept)
             << o.formula;
         for (const ir::Node& node : turned.graph.nodes)

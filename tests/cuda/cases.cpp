@@ -19,8 +19,12 @@ using ir::ValueId;
 CudaCase canonical(std::string name, const ir::Graph& graph) {
     const ir::Oriented oriented =
         ir::orient(ir::simplify(lower_composites(graph)));
-    return {std::move(name), ir::canonicalise(oriented.graph), 2, 0,
-            oriented.single_column};
+    return {std::move(name),
+            ir::canonicalise(oriented.graph),
+            2,
+            0,
+            oriented.single_column,
+            oriented.single_row};
 }
 
 /// A term of one operation, its operands on i, j and i again.
@@ -168,7 +172,8 @@ CudaCase cuda_case(std::string_view name, std::string_view formula,
     const bool pairs = graph[graph.result].type.axes == Axes::IJ;
     Program program = program_of(
         formula, types, !reduces && pairs ? Mode::Values : Mode::Reduce);
-    return {std::string(name), program.graph(), 2, 0, program.single_column};
+    return {std::string(name),     program.graph(),   2, 0,
+            program.single_column, program.single_row};
 }
 
 std::vector<CudaCase> formula_cases() {
@@ -331,8 +336,8 @@ std::vector<CudaCase> chosen_cases() {
     std::vector<CudaCase> cases;
     for (const auto& [formula, types] : formulas) {
         Program program = program_of(formula, types, Mode::Chosen);
-        cases.push_back(
-            {formula, program.graph(), 9, 0, program.single_column});
+        cases.push_back({formula, program.graph(), 9, 0, program.single_column,
+                         program.single_row});
     }
     return cases;
 }

@@ -16,7 +16,7 @@ struct CudaCase {
     ir::Graph graph;
     std::int32_t width = 2; ///< where one is open
     double tolerance = 0;   ///< 0: by the computing dtype
-    bool single_column = false;
+    bool single_column = false, single_row = false;
     double product_error = 0;     ///< that the plan may have; see choose_plan
     bool column_parallel = false; ///< that the plan is for
 };

@@ -15,6 +15,8 @@ namespace {
 RunSizes sizes_of(const CudaCase& of, RunSizes sizes) {
     if (of.single_column)
         sizes.columns = 1;
+    if (of.single_row)
+        sizes.rows = 1;
     const bool reduces =
         std::ranges::count(of.graph.nodes, ir::Op::Reduce, &ir::Node::op);
     if (!reduces && of.graph[of.graph.result].type.axes == Axes::None)

@@ -243,6 +243,8 @@ bool is_wrong(const HostModule& module, std::size_t number, const CudaCase& of,
                            RunSizes{40, 150, 1, 1, 2}}) {
         if (of.single_column)
             sizes.columns = 1;
+        if (of.single_row)
+            sizes.rows = 1;
         const std::string results =
             run_kernels(module, number, of, kernels, sizes, 0);
         if (!compare(of, sizes, results).empty() ||

@@ -427,7 +427,7 @@ public:
                 a,
                 a.axes == Axes::None ? 1 : (contains(a.axes, Axes::I) ? n : m),
                 flush, random));
-        run_.rows = program_.swapped ? m : n;
+        run_.rows = program_.single_row ? 1 : (program_.swapped ? m : n);
         run_.columns = program_.single_column ? 1 : (program_.swapped ? n : m);
         run_.width = width_of(program_, formula);
         run_.flush = flush;

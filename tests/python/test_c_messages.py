@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import ctypes
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -158,9 +159,11 @@ def test_messages_are_the_same(c):
         with pytest.raises(tilefold.Error) as caught:
             tilefold.reduce(text, **arguments)
         families.add(type(caught.value).__name__)
+        # C has no keywords beside those of the arguments.
+        words = re.sub("; nor is it a setting: .*", "", str(caught.value))
         assert refusal_in_c(c, text, arguments) == (
             caught.value.code,
-            str(caught.value),
+            words,
         ), name
     wanted = {"FormulaError", "ShapeError", "DTypeError", "ArgumentError"}
     assert wanted <= families

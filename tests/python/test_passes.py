@@ -514,7 +514,8 @@ def test_graphs_are_written_as_they_are_read(kind):
             assert own[4] == other[4], text
             written_ += 1
     assert written_ > 250
-    assert {error for text, error in refused if "fold_j" not in text} == set()
+    folds = re.compile("fold_j|prod_j")  # a complex product is a fold
+    assert {error for text, error in refused if not folds.search(text)} == set()
 
 
 MIXED = {

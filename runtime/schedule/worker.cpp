@@ -237,6 +237,8 @@ void Worker::take_given(Interval rows, double* state) {
 /// The piece's rows, block after block, onto one state.
 bool Worker::accumulate(const WorkItem& piece, double* state) {
     if (run_.job.given.data) {
+        if (piece.i0 == piece.i1) // what is folded has no row, and is of none
+            kernel_.init(&call_, state, partition_.block);
         take_given({piece.i0, piece.i1}, state);
         return true;
     }

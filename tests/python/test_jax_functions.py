@@ -381,7 +381,7 @@ REFUSED = {
         lambda x, y: x[(3 * jnp.abs(y[0])).astype(int)],
         "index which is not known",
     ),
-    "a function of NumPy's": (lambda x, y: np.sort(x) @ y, "'sort'"),
+    "a function of NumPy's": (lambda x, y: np.convolve(x, y), "'convolve'"),
 }
 
 

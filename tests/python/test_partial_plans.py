@@ -232,3 +232,21 @@ def test_refusals_of_other_states(case):
     }.get(case, "another formula")
     with pytest.raises(tilefold.ArgumentError, match=message):
         MIXED[case](*states_for_refusals())
+
+
+@pytest.mark.parametrize("poison", [1.5, -1.0])
+def test_parts_of_no_points(poison):
+    """A fold of no row is of no row, whatever scratch held before."""
+    none, some = np.zeros(0, "f4"), np.full(70, poison, "f4")
+    busy = tilefold.compile("argkmin_ij(d_i*a_j, 2)")
+    for text, wanted in {
+        "argkmin_ij(d_i*a_j, 2)": [-1, -1],
+        "kmin_ij(d_i*a_j, 2)": [np.inf, np.inf],
+        "argmax_ij (d_i*a_j)": -1,
+        "sum_ij d_i*a_j": 0,
+        "logsumexp_ij(d_i*a_j)": -np.inf,
+    }.items():
+        busy(d=some, a=some)
+        reduction = tilefold.Reduction(text)
+        state = reduction.partial({"d": none, "a": none})
+        np.testing.assert_array_equal(reduction.finalise(state), wanted)

@@ -249,7 +249,7 @@ def branching(x, y):
 REFUSED = [
     ({"metric": "manhatten"}, "unknown metric 'manhatten'; pass one of"),
     ({"metric": "gaussian"}, "unknown metric 'gaussian'"),
-    ({"metric": "precomputed"}, "unknown metric 'precomputed'"),
+    ({"metric": "precomputed"}, "takes a square matrix"),
     ({"metric": "sum(abs(x_i - y_j)"}, "is no formula"),
     ({"metric": "sum_j |x_i - y_j|"}, "no distance of the points"),
     ({"metric": "|x_i|"}, "no distance of the points x_i and y_j"),

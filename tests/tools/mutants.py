@@ -379,7 +379,7 @@ MUTANTS = [
         "if (operand.place.per_width)",
         "if (operand.place.per_width < 0)",
         "test_numerics",
-        "*Widths*/1",
+        "*Widths*/4",
     ),
     Mutant(
         "bytes are made 16-bit numbers as if they were unsigned",

@@ -8,8 +8,6 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/edmonds_karp_max_flow.hpp>
 
-#include <limits>
-
 namespace tilefold::ir {
 namespace {
 
@@ -24,7 +22,8 @@ using Network =
     boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS,
                           boost::no_property, Width>;
 
-constexpr std::int64_t unlimited = std::numeric_limits<std::int32_t>::max();
+/// More than any vectors together have components.
+constexpr std::int64_t unlimited = std::int64_t(1) << 50;
 
 class Flow {
 public:

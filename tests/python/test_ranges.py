@@ -582,3 +582,16 @@ def test_gradients_where_only_the_ranges_have_batches() -> None:
     )
     phases = np.exp(1j * np.sqrt(distances(x, y))) * ranges.mask(n, m)
     np.testing.assert_allclose(waves, phases.sum(-1), rtol=1e-11)
+
+
+def test_the_widest_vectors_are_refused_in_passes() -> None:
+    """Their width was what a cut between two passes may never have."""
+    every = tilefold.Ranges([0, 4], [0, 5], np.ones((1, 1), bool))
+    widest = np.broadcast_to(1.0, (4, 2**31 - 1))
+    with pytest.raises(tilefold.Error):
+        tilefold.reduce(
+            "max_i min_j a_j * max_i b_i",
+            a=np.ones((5, 1), "f4"),
+            b=widest,
+            ranges=every,
+        )

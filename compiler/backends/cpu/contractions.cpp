@@ -255,9 +255,9 @@ std::vector<ValueId> find_long_lists(const ir::Graph& graph) {
     return lists;
 }
 
-/// Returns the products that are layers, and what they multiply; and long
-/// lists, and what they multiply. The factors of an outer product are read as
-/// often as the other has components.
+/// Returns the products that are layers, what they multiply, and long lists.
+/// The factors of an outer product are read as often as the other has
+/// components.
 std::set<ValueId> find_layers(const ir::Graph& graph, const Plan& plan) {
     std::set<ValueId> layers;
     const auto keep = [&](ValueId vector) {

@@ -25,7 +25,8 @@ public:
             const Contractions& contractions, Operands& operands, Arena& arena)
         : graph_(graph), plan_(plan), contractions_(contractions),
           operands_(operands), arena_(arena) {
-        find_readers();
+        if (operands.order == Order::Points)
+            find_readers();
     }
 
     /// Values of dynamic width come last: an argument, and what is made of it

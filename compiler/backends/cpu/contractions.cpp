@@ -6,6 +6,7 @@
 #include "compiler/monoids/state.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -332,17 +333,23 @@ constexpr ContractionRow rows[] = {
 } // namespace
 
 bool is_by_component(const ir::Graph& graph, ValueId id, std::int32_t unroll) {
-    const Node& node = graph[id];
-    if (node.type.axes == Axes::None)
-        return node.type.rank == 0 || node.type.dtype == DType::F64;
-    if (node.type.rank != 1 || node.type.rows == dynamic ||
-        node.type.rows <= unroll || node.type.dtype != graph.real)
-        return false;
-    return node.op == Op::Argument ||
-           (ir::is_elementwise(node.op) &&
-            std::ranges::all_of(node.inputs(), [&](ValueId input) {
-                return is_by_component(graph, input, unroll);
-            }));
+    // What was met holds, or the answer is known: each value is asked once,
+    // however many ways lead to it.
+    std::set<ValueId> met;
+    const std::function<bool(ValueId)> holds = [&](ValueId value) {
+        const Node& node = graph[value];
+        if (!met.insert(value).second)
+            return true;
+        if (node.type.axes == Axes::None)
+            return node.type.rank == 0 || node.type.dtype == DType::F64;
+        if (node.type.rank != 1 || node.type.rows == dynamic ||
+            node.type.rows <= unroll || node.type.dtype != graph.real)
+            return false;
+        return node.op == Op::Argument ||
+               (ir::is_elementwise(node.op) &&
+                std::ranges::all_of(node.inputs(), holds));
+    };
+    return holds(id);
 }
 
 std::string_view spelling_of(Contraction contraction) {

@@ -89,6 +89,32 @@ def test_a_factor_returns_into_a_sum_that_is_infinite_without_it():
         np.testing.assert_allclose(found, wanted, 1e-12)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "size", "precision"),
+    [
+        ("float32", 1e-30, 1e-6),
+        ("float32", 3e-22, 1e-6),  # of whose squares few bits are kept
+        ("float64", 1e-300, 1e-14),
+        ("float64", 3e-161, 1e-14),
+    ],
+)
+def test_a_factor_returns_into_a_sum_that_vanishes_without_it(
+    dtype, size, precision
+):
+    rng = np.random.default_rng(1)
+    a, v = (((rng.random(n) + 1) * size).astype(dtype) for n in (3, 7))
+    exact = ((a[:, None] + v) * (v / a[:, None])).astype(float).sum(1)
+    for text, factor in [
+        ("sum_j (a_i + v_j)*(v_j/a_i)", 1),
+        ("mean_j (v_j/a_i)*(a_i + v_j)", 1 / 7),
+        ("-sum_j (a_i + v_j)*(v_j/a_i)", -1),
+    ]:
+        found = tilefold.reduce(text, a=a, v=v)
+        np.testing.assert_allclose(
+            found, factor * exact, precision, err_msg=text
+        )
+
+
 @DTYPES
 @pytest.mark.parametrize("factor", [np.nan, np.inf, 0.0])
 @pytest.mark.parametrize(

@@ -97,7 +97,19 @@ void Entry::watch_sum(Op op, Value* sum, Value* factor) {
     Value* is_nan = b.CreateFCmpUNO(factor, factor);
     Value* is_of_none = b.CreateAnd(is_nan, is(P::FCMP_OEQ, sum, 0));
     Value* overflows = is(P::FCMP_OEQ, size_of(sum), INFINITY);
-    note_in_call(b.CreateOr(b.CreateOr(is_infinite, is_of_none), overflows));
+    // Terms that vanished, or lost their last bits, would have been numbers
+    // with a factor that enlarges them as much.
+    const bool is_single = lanes.real() == DType::F32;
+    const double enlarges = is_single ? 0x1p48 : 0x1p128;
+    const double small = is_single ? 0x1p-102 : 0x1p-970;
+    Value* is_enlarged = op == Op::Div
+                             ? is(P::FCMP_OLE, size_of(factor), 1 / enlarges)
+                             : is(P::FCMP_OGE, size_of(factor), enlarges);
+    Value* vanishes =
+        b.CreateAnd(is_enlarged, is(P::FCMP_OLE, size_of(sum), small));
+    for (Value* other : {is_of_none, overflows, vanishes})
+        is_infinite = b.CreateOr(is_infinite, other);
+    note_in_call(is_infinite);
 }
 
 void Entry::note_in_call(Value* lanes_that_left) {

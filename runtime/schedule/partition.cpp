@@ -165,14 +165,26 @@ void split_fold_in_segments(const Job& job, Partition& partition) {
     partition.wave = groups_of_wave(job, partition);
 }
 
+/// Blocks that a piece takes onto one state: as many as make its init and its
+/// fold a small share, while pieces stay enough.
+std::int64_t blocks_of_piece(const Job& job, const Partition& partition) {
+    const std::int64_t blocks = divided_up(partition.rows, partition.block);
+    const double of_pairs = job.kernel->nanoseconds(job.width) *
+                            double(std::max<std::int64_t>(job.columns, 1));
+    const double of_state =
+        double(job.kernel->slots(job.width)) * constants::slot_nanoseconds;
+    const auto worth = std::int64_t(
+        std::min(of_state / (constants::row_share * of_pairs), 1e9));
+    return std::max({divided_up(blocks, Job::most_pieces),
+                     std::min(worth, blocks / constants::enough_pieces),
+                     std::int64_t(1)});
+}
+
 /// Rows end in one state, so that a piece may take several blocks.
 void split_fold(const Job& job, Partition& partition, std::int64_t wanted) {
     if (job.segment > 0)
         return split_fold_in_segments(job, partition);
-    std::int64_t blocks = divided_up(partition.rows, partition.block);
-    std::int64_t most =
-        std::max<std::int64_t>(divided_up(blocks, Job::most_pieces), 1);
-    cut_rows(partition, most);
+    cut_rows(partition, blocks_of_piece(job, partition));
     partition.row_pieces = std::max<std::int64_t>(partition.row_pieces, 1);
     cut_columns(partition, job.kernel->layout.panel,
                 segments(job, partition, wanted));

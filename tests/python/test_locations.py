@@ -111,3 +111,33 @@ def test_where_all_rows_are_nan() -> None:
     x = np.full((20, 3), NAN, "float32")
     for formula in FORMULAS:
         agree(formula, x, whole_numbers(300, 3, 2))
+
+
+#: Beside a tile, a block, and blocks of a piece, of any instruction set.
+LENGTHS = [1, 15, 64, 65, 1000, 1024, 1025, 4097, 70_001]
+
+
+@pytest.mark.parametrize("isa", HERE)
+@pytest.mark.parametrize("dtype", ["int8", "float32", "float64"])
+def test_of_one_array_whose_tiles_share_accumulators(
+    dtype: str, isa: str
+) -> None:
+    random = np.random.default_rng(3)
+    for length in LENGTHS:
+        v = random.integers(-9, 10, length).astype(dtype)
+        copies = [v]
+        if dtype != "int8":
+            copies += [v.copy(), v.copy(), np.full_like(v, INFINITY)]
+            copies[1][random.integers(length, size=3)] = NAN
+            copies[2][length // 2 :] = -INFINITY
+        for values in copies:
+            for threads in (1, 2):
+                options = tilefold.Options(isa=isa, threads=threads)
+                for name in ("argmin", "argmax", "min", "max"):
+                    found = tilefold.reduce(
+                        f"{name}_j v_j", v=values, options=options
+                    )
+                    wanted = getattr(np, name)(values)
+                    np.testing.assert_array_equal(
+                        found, wanted, err_msg=f"{name} of {length}"
+                    )

@@ -102,6 +102,7 @@ struct Features {
     bool rescaled = false;    ///< a running maximum: tiles of columns
     bool folded = false;      ///< a user's functions of a long state
     bool functions = false;   ///< of the components of a long vector of pairs
+    bool of_points = false;   ///< rows are merged to one, and no pair is
     bool extremes = true;     ///< largest or smallest values, or where they are
     bool located = false;     ///< where they are
     bool vectors = false; ///< a pair has vectors, as gradients of kernels do
@@ -136,6 +137,8 @@ struct Features {
             return PlanKind::List;
         if (wide)
             return PlanKind::Wide;
+        if (of_points)
+            return PlanKind::Points;
         if (extremes)
             return located ? PlanKind::Location : PlanKind::Extreme;
         if (vectors)
@@ -156,6 +159,7 @@ bool crosses_from_rows(const ir::Graph& graph, const ir::Node& user,
 
 Features features_of(const ir::Graph& graph, const Plan& plan) {
     Features features;
+    features.of_points = ir::folds_points(graph);
     const Contractions contractions = choose_contractions(graph, plan);
     features.layered =
         contractions.has(Contraction::Layer) ||

@@ -171,6 +171,10 @@ public:
                        StateRows& into, StateRows& from) = 0;
     /// Whether reduce_rows() does what merges of halves would do.
     virtual bool reduces_rows() const { return false; }
+    /// Whether one accumulator may take points of many rows, one after the
+    /// other, as it takes columns; for a row's column is its distance from the
+    /// first.
+    virtual bool takes_points() const { return reduces_rows(); }
     /// Merges rows [0, rows) onto row 0. `rows_from` gives a vector of rows,
     /// of which lanes beyond the last row mean nothing.
     using RowsFrom = std::function<StateRows(llvm::Value* row)>;

@@ -71,6 +71,8 @@ public:
         });
     }
 
+    bool takes_points() const override { return true; }
+
     void merge(Evaluator& values, const FunctionTable&, StateRows& into,
                StateRows& from) override {
         values.each_component(components_, [&](Component k) {

@@ -90,9 +90,8 @@ void Accumulate::write_panel(Value* panel, Value* rows, Value* count) {
 }
 
 void Accumulate::write_row_tiles(Value* rows, Value* panel, Value* count) {
-    Value* first = shares_accumulators()
-                       ? write_shared_tiles(rows, panel, count)
-                       : entry_.lanes.constant(0);
+    Value* first = shares_accumulators() ? write_shared_tiles(rows, panel)
+                                         : entry_.lanes.constant(0);
     write_tiles_from(first, rows, panel, count);
 }
 
@@ -101,15 +100,17 @@ bool Accumulate::shares_accumulators() const {
            !kernel().by_column_tiles && !kernel().leaves_rare_out &&
            !guard_.exists() && !filter_.exists() &&
            std::ranges::all_of(reductions_, [](const Slots& slots) {
-               return slots.monoid->reduces_rows() && !slots.lowered.in_memory;
+               return slots.monoid->takes_points() && !slots.lowered.in_memory;
            });
 }
 
-Value* Accumulate::write_shared_tiles(Value* rows, Value* panel, Value* count) {
+Value* Accumulate::write_shared_tiles(Value* rows, Value* panel) {
     auto& b = entry_.b;
     Value* zero = entry_.lanes.constant(0);
     Value* step = entry_.lanes.constant(tile_rows());
-    Value* is_one = b.CreateICmpEQ(count, entry_.lanes.constant(1));
+    Value* columns = writer_.field(
+        b, entry_.call, offsetof(tilefold_kernel_call, columns), false);
+    Value* is_one = b.CreateICmpEQ(columns, entry_.lanes.constant(1));
     Value* whole = b.CreateSelect(
         is_one, b.CreateMul(b.CreateSDiv(rows, step), step), zero);
     start_tile(zero, panel);
@@ -118,7 +119,7 @@ Value* Accumulate::write_shared_tiles(Value* rows, Value* panel, Value* count) {
         leaves_.begin_tile(row);
         leaves_.begin_column_tile(zero);
         leaves_.begin_columns(zero);
-        write_step(row, panel, zero, 1);
+        write_step(row, panel, row, 1);
     });
     values_.forget();
     finish_tile(zero, panel);

@@ -45,8 +45,9 @@ private:
     /// no value depends on a column: all tiles may have the same accumulators.
     bool shares_accumulators() const;
     /// Adds whole tiles of rows to the state of the first tile, where there is
-    /// one column. Returns the number of their rows.
-    Value* write_shared_tiles(Value* rows, Value* panel, Value* count);
+    /// one column: a tile's row is its column there. Returns the number of
+    /// their rows.
+    Value* write_shared_tiles(Value* rows, Value* panel);
     /// Emits `body`, which is passed over where masks prove that none of these
     /// pairs counts: `rows` rows from row `row` of the block on, `count`
     /// columns from `first_column` on. Then so many tiles are noted as left

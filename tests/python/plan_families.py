@@ -315,6 +315,24 @@ def with_rows(make: Maker, recipe: Recipe, width: int) -> Recipe:
     )
 
 
+@family("Points")
+def points(make: Maker) -> Recipe:
+    point = make.number("j")
+    name = make.choose(["sum", "max", "min", "argmax", "argmin"])
+
+    def compute(a: Arrays) -> Result | Places:
+        terms = point.of(a)
+        if name == "sum":
+            return Result(terms.sum(), np.abs(terms).sum())
+        if name.startswith("arg"):
+            return Places(terms[None] * (-1 if name == "argmax" else 1), 0)
+        start = np.inf if name == "min" else -np.inf
+        size = np.abs(terms).max(initial=1)
+        return Result(getattr(terms, name)(initial=start), size)
+
+    return make.recipe(f"{name}_j ({point.text})", compute)
+
+
 @family("Extreme")
 def extreme(make: Maker) -> Recipe:
     pair = make.scaled(make.plain(make.choose(SHORT)))

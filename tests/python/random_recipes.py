@@ -68,7 +68,7 @@ class Places:
     def error(self, found: np.ndarray, tolerance: float) -> float:
         columns = self.terms.shape[1]
         if not self.count:
-            found = found[:, None]
+            found = found.reshape(-1, 1)
         most = min(max(self.count, 1), columns)
         if (found[:, most:] != -1).any():
             return np.inf

@@ -72,6 +72,21 @@ std::set<NodeId> differentiated_of(const Formula& formula,
     return all;
 }
 
+/// Whether all values are whole numbers and truths, one each, and truths alone
+/// are reduced. Such a graph has no value in the computing dtype, and a vector
+/// holds more pairs of the smaller one.
+bool only_compares_numbers(const ir::Graph& graph) {
+    const auto is_truth = [&](ValueId id) {
+        return graph[id].type.dtype == DType::Bool;
+    };
+    return std::ranges::all_of(graph.nodes, [&](const ir::Node& node) {
+        return node.type.rank < 2 && node.type.rows == 1 &&
+               kind_of(node.type.dtype) != DTypeKind::Float &&
+               (node.op != Op::Reduce ||
+                std::ranges::all_of(node.inputs(), is_truth));
+    });
+}
+
 } // namespace
 
 GraphBuild::GraphBuild(const Formula& formula,
@@ -227,6 +242,8 @@ ir::Graph GraphBuild::run() {
     check_axes(graph);
     ir::Graph widened = widen_linear_argument(graph);
     widened.is_unsigned = is_bits;
+    if (only_compares_numbers(widened))
+        widened.real = DType::F32;
     return widened;
 }
 

@@ -49,6 +49,9 @@ struct LoweredKernel {
     /// unit.
     std::int64_t column_tile = 0;
     bool by_column_tiles = false; ///< some reduction takes such tiles
+    /// Of a step's columns, so many at a time where they are the last ones; the
+    /// rest, one by one.
+    std::int32_t last_columns = 1;
     /// Columns are read where the call has them.
     bool reads_in_place = false;
     /// Loops over columns run ahead, in stages.

@@ -196,13 +196,15 @@ DType packed_dtype(const Graph& graph, const Contractions& contractions,
     if (node.op != Op::Argument || node.type.dtype != DType::I64 ||
         size_of(graph.arguments[std::size_t(node.first)].dtype) > 2)
         return node.type.dtype;
-    const bool is_only_summed =
+    const bool may_be_real =
         std::ranges::all_of(graph.nodes, [&](const Node& user) {
             return std::ranges::count(user.inputs(), id) == 0 ||
+                   (has_row(user.op) &&
+                    row_of(user.op).result == ir::ResultRule::Compare) ||
                    (ir::is_contraction(user.op) &&
                     user.type.dtype == DType::F32);
         });
-    return is_only_summed && graph.result != id ? DType::F32 : node.type.dtype;
+    return may_be_real && graph.result != id ? graph.real : node.type.dtype;
 }
 
 void place_operands(const Graph& graph, const Plan& plan,

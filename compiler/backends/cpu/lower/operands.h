@@ -55,7 +55,8 @@ struct Operands {
 };
 
 /// Returns the dtype a value is packed in. That is the dtype of its type, but
-/// F32 for words and for small whole numbers that only sums in F32 read.
+/// F32 for words, and the computing dtype for small whole numbers that only
+/// comparisons and sums in F32 read: it holds them exactly.
 DType packed_dtype(const ir::Graph& graph, const Contractions& contractions,
                    ir::ValueId id);
 

@@ -76,6 +76,9 @@ private:
                    kernel_.kept.tiles);
         line(indent + std::string("columns, ") + std::to_string(plan_.columns) +
              " at a time" +
+             (kernel_.last_columns > 1
+                  ? ", the last " + std::to_string(kernel_.last_columns)
+                  : "") +
              (kernel_.is_pipelined
                   ? ", software-pipelined in stages of " +
                         std::to_string(plan_.min_stage_cycles) + " cycles"

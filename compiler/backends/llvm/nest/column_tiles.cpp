@@ -151,6 +151,14 @@ Accumulate::each_step(Value* from, Value* to, int columns,
     Value* whole = b.CreateAdd(
         from, b.CreateMul(b.CreateSDiv(b.CreateSub(to, from), step), step));
     llvm::Instruction* branch = loop(from, whole, columns);
+    if (const int last = kernel().last_columns; last > 1 && last < columns) {
+        Value* step = entry_.lanes.constant(last);
+        Value* left = b.CreateSub(to, whole);
+        Value* end =
+            b.CreateAdd(whole, b.CreateMul(b.CreateSDiv(left, step), step));
+        loop(whole, end, last);
+        whole = end;
+    }
     loop(whole, to, 1);
     return branch;
 }

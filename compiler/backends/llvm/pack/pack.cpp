@@ -124,9 +124,9 @@ void Pack::load_tile(Lanes& lanes, ValueId id, const Source& source,
                     components, point);
 }
 
-/// Reads whole tiles whose components are neighbours: squares of so many points
-/// and components as there are lanes, in whole vectors that are turned. Returns
-/// the number of components that were read.
+/// Reads tiles whose components are neighbours: squares of so many points and
+/// components as there are lanes, in whole vectors that are turned. Returns the
+/// number of components that were read.
 Value* Pack::load_squares(Lanes& lanes, ValueId id, const Source& source,
                           Value* first, Value* count, Value* scratch,
                           Value* point) const {
@@ -135,39 +135,69 @@ Value* Pack::load_squares(Lanes& lanes, ValueId id, const Source& source,
     const DType dtype = writer_.packed_dtype(id);
     const DType stored = writer_.graph.arguments[std::size_t(node.first)].dtype;
     const int width = lanes.width();
-    const std::int64_t whole = components_of(node.type) / width * width;
+    const std::int64_t components = components_of(node.type);
+    const bool has_masks = row_of(lanes.isa()).masks;
+    const std::int64_t rest = has_masks ? components % width : 0;
+    const std::int64_t whole = components / width * width;
     if (dtype != writer_.graph.real || kind_of(stored) != DTypeKind::Float ||
-        node.type.rank != 1 || whole == 0)
+        node.type.rank != 1 || node.type.rows == dynamic || whole + rest == 0)
         return lanes.constant(0);
-    const auto size = std::int64_t(size_of(stored));
     Value* usual = b.CreateAnd(
-        b.CreateAnd(b.CreateIsNull(source.list),
-                    b.CreateICmpEQ(count, lanes.constant(operands_.tile))),
-        b.CreateICmpEQ(source.step, lanes.constant(size)));
-    Value* done =
-        b.CreateSelect(usual, lanes.constant(whole), lanes.constant(0));
-    Value* step = lanes.constant(width);
-    lanes.loop(lanes.constant(0), done, step, [&](Value* k) {
+        b.CreateIsNull(source.list),
+        b.CreateICmpEQ(source.step,
+                       lanes.constant(std::int64_t(size_of(stored)))));
+    const auto squares_from = [&](Value* k, int components_of_square) {
         lanes.loop(
-            lanes.constant(0), lanes.constant(operands_.tile), step,
-            [&](Value* p) {
-                std::vector<Value*> square;
-                for (int n = 0; n < width; ++n) {
-                    Value* number =
-                        b.CreateAdd(first, b.CreateAdd(p, lanes.constant(n)));
-                    Value* place = b.CreatePtrAdd(
-                        source.base, b.CreateMul(number, source.stride));
-                    square.push_back(load_elements(
-                        lanes, stored, dtype, lanes.at(place, k, 0, size)));
-                }
-                lanes.transpose(square);
-                for (int n = 0; n < width; ++n)
-                    lanes.store(square[std::size_t(n)],
-                                address(lanes, scratch, id, {n, k},
-                                        b.CreateAdd(point, p)));
+            lanes.constant(0), lanes.constant(operands_.tile),
+            lanes.constant(width), [&](Value* p) {
+                load_square(
+                    lanes, id, source,
+                    {first, p, b.CreateSub(count, p), k, components_of_square},
+                    address(lanes, scratch, id, {0, k}, b.CreateAdd(point, p)));
             });
-    });
-    return done;
+    };
+    lanes.loop(lanes.constant(0),
+               b.CreateSelect(usual, lanes.constant(whole), lanes.constant(0)),
+               lanes.constant(width),
+               [&](Value* k) { squares_from(k, width); });
+    if (rest > 0)
+        lanes.when(usual,
+                   [&] { squares_from(lanes.constant(whole), int(rest)); });
+    return b.CreateSelect(usual, lanes.constant(whole + rest),
+                          lanes.constant(0));
+}
+
+/// Reads a square. A point that it has no more is read as the last one, and
+/// written as zeros.
+void Pack::load_square(Lanes& lanes, ValueId id, const Source& source,
+                       const Square& at, Value* out) const {
+    auto& b = lanes.b;
+    const DType dtype = writer_.packed_dtype(id);
+    const DType stored =
+        writer_.graph.arguments[std::size_t(writer_.graph[id].first)].dtype;
+    const int width = lanes.width();
+    Value* last = b.CreateSub(at.left, lanes.constant(1));
+    Value* mask = at.components < width
+                      ? lanes.first_lanes(lanes.constant(at.components))
+                      : nullptr;
+    std::vector<Value*> square;
+    for (int n = 0; n < width; ++n) {
+        Value* nearest = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last,
+                                                 lanes.constant(n));
+        Value* number = b.CreateAdd(at.first, b.CreateAdd(at.point, nearest));
+        Value* place =
+            b.CreatePtrAdd(source.base, b.CreateMul(number, source.stride));
+        square.push_back(load_elements(
+            lanes, stored, dtype,
+            lanes.at(place, at.component, 0, std::int64_t(size_of(stored))),
+            mask));
+    }
+    lanes.transpose(square);
+    Value* is_point = lanes.first_lanes(at.left);
+    for (int n = 0; n < at.components; ++n)
+        lanes.store(lanes.select(is_point, square[std::size_t(n)],
+                                 lanes.number(dtype, 0)),
+                    lanes.byte_offset(out, n * operands_.of.at(id).component));
 }
 
 /// The components of a point are what lies in a run.
@@ -177,11 +207,57 @@ void Pack::load_points(Lanes& lanes, ValueId id, const Source& source,
     auto& b = lanes.b;
     Value* zero = lanes.constant(0);
     Value* no_list = llvm::Constant::getNullValue(b.getPtrTy());
-    each_point(lanes, source, first, count, [&](Value* k, Value* base) {
-        b.CreateCall(source.load,
-                     {base, source.step, no_list, zero, components,
-                      address(lanes, scratch, id, {}, k), components});
+    Value* done = load_runs(lanes, id, source, first, count, scratch);
+    each_point(lanes, source, b.CreateAdd(first, done),
+               b.CreateSub(count, done), [&](Value* k, Value* base) {
+                   b.CreateCall(source.load,
+                                {base, source.step, no_list, zero, components,
+                                 address(lanes, scratch, id, {}, k),
+                                 components});
+               });
+}
+
+/// Reads points of a few neighbouring components, of which a call for each
+/// would take longer than the copy. Returns how many points were read: all or
+/// none.
+Value* Pack::load_runs(Lanes& lanes, ValueId id, const Source& source,
+                       Value* first, Value* count, Value* scratch) const {
+    constexpr std::size_t most_pieces = 6;
+    auto& b = lanes.b;
+    const Node& node = writer_.graph[id];
+    const DType dtype = writer_.packed_dtype(id);
+    const DType stored = writer_.graph.arguments[std::size_t(node.first)].dtype;
+    const auto size = std::int64_t(size_of(stored));
+    std::vector<int> pieces; // powers of two
+    int piece = lanes.width();
+    for (std::int64_t left = node.type.rank == 1 ? node.type.rows : 0; left > 0;
+         left -= piece) {
+        while (piece > left)
+            piece /= 2;
+        pieces.push_back(piece);
+    }
+    if (stored != dtype || pieces.empty() || pieces.size() > most_pieces)
+        return lanes.constant(0);
+    Value* usual =
+        b.CreateAnd(b.CreateIsNull(source.list),
+                    b.CreateICmpEQ(source.step, lanes.constant(size)));
+    Value* done = b.CreateSelect(usual, count, lanes.constant(0));
+    lanes.loop(lanes.constant(0), done, lanes.constant(1), [&](Value* k) {
+        Value* from = b.CreatePtrAdd(
+            source.base, b.CreateMul(b.CreateAdd(first, k), source.stride));
+        Value* to = address(lanes, scratch, id, {}, k);
+        std::int64_t component = 0;
+        for (int width : pieces) {
+            const Lanes some = writer_.lanes(b, width);
+            const auto align = llvm::Align(std::uint64_t(size));
+            b.CreateAlignedStore(
+                load_elements(some, stored, dtype,
+                              some.byte_offset(from, component * size)),
+                some.byte_offset(to, component * size), align);
+            component += width;
+        }
     });
+    return done;
 }
 
 /// Calls `body` for points 0 … of the part, with the address of their first

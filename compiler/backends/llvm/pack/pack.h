@@ -77,9 +77,20 @@ private:
                               const Source& source, llvm::Value* first,
                               llvm::Value* count, llvm::Value* scratch,
                               llvm::Value* point) const;
+    /// Of points `first` + `point` …, of which there are `left`, the
+    /// components from `component` on.
+    struct Square {
+        llvm::Value *first, *point, *left, *component;
+        int components;
+    };
+    void load_square(Lanes& lanes, ir::ValueId id, const Source& source,
+                     const Square& at, llvm::Value* out) const;
     void load_points(Lanes& lanes, ir::ValueId id, const Source& source,
                      llvm::Value* first, llvm::Value* count,
                      llvm::Value* scratch, llvm::Value* components) const;
+    llvm::Value* load_runs(Lanes& lanes, ir::ValueId id, const Source& source,
+                           llvm::Value* first, llvm::Value* count,
+                           llvm::Value* scratch) const;
     void load_words(Lanes& lanes, ir::ValueId id, const Source& source,
                     llvm::Value* first, llvm::Value* count,
                     llvm::Value* scratch) const;

@@ -218,28 +218,45 @@ bool starts_with(const Extents& shape, const Extents& batch) {
 
 /// Results have the axes they need and no more, and so have their cotangents:
 /// in a batch (B, N) or (B,) for a scalar formula, (B, D) for a vector on no
-/// axis, where arrays have (B, N, 1) and parameters (B, 1, D).
-void read_like_result(BoundArgument& cotangent, const BoundArguments& own,
-                      const Ranges* ranges) {
+/// axis, where arrays have (B, N, 1) and parameters (B, 1, D). Nothing where
+/// the cotangent is read as any array.
+std::optional<BoundArgument> read_like_result(const NamedView& argument,
+                                              ArgumentRole role,
+                                              const BoundArguments& own,
+                                              const Ranges* ranges) {
     const Extents batch = batch_shape(own, ranges);
-    const View& view = *cotangent.view;
-    const bool has_points = cotangent.axes != Axes::None;
+    const View& view = argument.view;
+    const bool has_points = role.axes != Axes::None;
     const std::size_t more = view.shape.size() - batch.size();
-    if (cotangent.says_batch || batch.empty() ||
-        !starts_with(view.shape, batch) || more > 1 ||
-        (has_points && more == 0))
-        return;
+    if (argument.batch || batch.empty() || !starts_with(view.shape, batch) ||
+        more > 1 || (has_points && more == 0))
+        return {};
     const bool is_vector = more == 1 && !has_points;
-    if (has_points && view.shape.back() != lengths_of(own).on(cotangent.axes))
-        return;
+    if (has_points && view.shape.back() != lengths_of(own).on(role.axes))
+        return {};
+    BoundArgument cotangent = without_shape(argument.name, view, role);
+    cotangent.part = argument.part;
     cotangent.batch = batch.size();
     cotangent.rank = is_vector ? 1 : 0;
     cotangent.rows = is_vector ? std::int32_t(view.shape.back()) : 1;
-    cotangent.columns = 1;
     cotangent.points = has_points ? view.shape.back() : 1;
     cotangent.operand.stride = has_points ? view.strides.back() : 0;
     cotangent.operand.component = is_vector ? view.strides.back() : 0;
-    cotangent.operand.column = 0;
+    return cotangent;
+}
+
+/// Reads a cotangent or a tangent.
+BoundArgument read_seed(const ParsedFormula& formula, const SeedRole& seed,
+                        const NamedView& argument, ArgumentRole role,
+                        std::span<const NamedView> arguments,
+                        const Ranges* ranges) {
+    if (!argument.view.shape.empty() && is_own_cotangent(seed))
+        if (const auto reading = read_like_result(
+                argument, role, read_own(formula, arguments), ranges))
+            return *reading;
+    BoundArgument reading = read_shape(argument, role);
+    flatten_cotangent(formula, seed, reading);
+    return reading;
 }
 
 BoundArguments read_all(const ParsedFormula& formula,
@@ -250,14 +267,11 @@ BoundArguments read_all(const ParsedFormula& formula,
     for (const NamedView& argument : arguments) {
         const int name = formula.find_name(argument.name);
         all_known &= name >= 0;
-        BoundArgument reading =
-            read_shape(argument, formula.role_of(name, argument));
+        const ArgumentRole role = formula.role_of(name, argument);
         const SeedRole* seed = formula.seed_of(name, argument.part);
-        if (seed) {
-            flatten_cotangent(formula, *seed, reading);
-            if (argument.view.shape.size() > 0 && is_own_cotangent(*seed))
-                read_like_result(reading, read_own(formula, arguments), ranges);
-        }
+        const BoundArgument reading =
+            seed ? read_seed(formula, *seed, argument, role, arguments, ranges)
+                 : read_shape(argument, role);
         signature.add(name, argument.part,
                       seed ? reading.axes : argument.declared, reading.dtype,
                       reading.rank, reading.rows, reading.columns);

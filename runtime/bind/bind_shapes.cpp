@@ -98,6 +98,17 @@ Extents batch_of(const BoundArgument& reading) {
 
 } // namespace
 
+BoundArgument without_shape(std::string_view name, const View& view,
+                            ArgumentRole role) {
+    BoundArgument reading;
+    reading.name = name;
+    reading.axes = role.axes;
+    reading.dtype = view.dtype;
+    reading.view = &view;
+    reading.operand.base = static_cast<const char*>(view.data);
+    return reading;
+}
+
 BoundArgument read_shape(const NamedView& argument, ArgumentRole role) {
     BoundArgument reading =
         read_shape(argument.name, argument.view, role, argument.batch);
@@ -107,12 +118,7 @@ BoundArgument read_shape(const NamedView& argument, ArgumentRole role) {
 
 BoundArgument read_shape(std::string_view name, const View& view,
                          ArgumentRole role, std::optional<std::size_t> batch) {
-    BoundArgument reading;
-    reading.name = name;
-    reading.axes = role.axes;
-    reading.dtype = view.dtype;
-    reading.view = &view;
-    reading.operand.base = static_cast<const char*>(view.data);
+    BoundArgument reading = without_shape(name, view, role);
     reading.batch = count_batch(reading, view, batch);
     reading.says_batch = batch.has_value();
     if (role.axes == Axes::None)

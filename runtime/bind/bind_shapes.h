@@ -46,6 +46,9 @@ struct BoundArgument {
 };
 using BoundArguments = boost::container::small_vector<BoundArgument, 6>;
 
+/// An argument of one number, but for where its array is.
+BoundArgument without_shape(std::string_view name, const View& view,
+                            ArgumentRole role);
 /// Throws where the shape suits no reading. `batch`: as NamedView has it.
 BoundArgument read_shape(std::string_view name, const View& view,
                          ArgumentRole role,

@@ -200,3 +200,21 @@ def test_a_batch_rank_of_0_says_that_there_is_none():
 def test_a_batch_rank_is_a_whole_number(rank):
     with pytest.raises(tilefold.ArgumentError, match="batch_rank"):
         tilefold.reduce("sum_j y_j", y=np.ones((2, 3)), batch_rank=rank)
+
+
+@pytest.mark.parametrize("sizes", [(2, 0, 3), (2, 3, 0), (0, 2, 3), (2, 0, 0)])
+def test_gradients_of_batches_of_no_points_have_their_arrays_shapes(sizes):
+    """A cotangent (B, 0) has no components, but is of no points."""
+    torch = pytest.importorskip("torch")
+    batch, rows, columns = sizes
+    given = {
+        name: torch.ones(batch, count, width, requires_grad=True)
+        for name, count, width in [
+            ("x", rows, 3), ("y", columns, 3), ("b", columns, 1)
+        ]
+    }  # fmt: skip
+    found = tilefold.reduce("x_i·(sum_j b_j*y_j)", given)
+    assert found.shape == (batch, rows)
+    found.sum().backward()
+    for value in given.values():
+        assert value.grad.shape == value.shape

@@ -3,6 +3,7 @@
 
 #include "compiler/build/differentiate.h"
 
+#include "compiler/build/adjoint_pieces.h"
 #include "compiler/build/expand.h"
 #include "compiler/build/masks.h"
 #include "compiler/build/meeting_points.h"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace tilefold {
 namespace {
@@ -46,17 +48,6 @@ ValueId derivative_along(Builder& builder, ValueId value, ValueId of) {
     const Moving along{of, one};
     return forward(builder, value, std::span(&along, 1), Order::Last,
                    Through::PairsOnly);
-}
-
-ValueId zeros(Builder& builder, std::int64_t components) {
-    return builder.broadcast(builder.constant(0), components);
-}
-
-/// Puts vectors side by side and leaves out those of no components.
-ValueId joined(Builder& builder, ValueId a, ValueId b) {
-    if (a == no_value || b == no_value)
-        return a == no_value ? b : a;
-    return builder.concat(a, b);
 }
 
 /// Returns the sum of `value` over axes; along an axis on which it is the
@@ -185,13 +176,6 @@ private:
     };
     using Parts = std::map<Domain, ValueId>;
 
-    static void add(Builder& builder, Parts& parts, Domain domain,
-                    ValueId adjoint) {
-        const auto [place, is_new] = parts.emplace(domain, adjoint);
-        if (!is_new)
-            place->second = plus(builder, place->second, adjoint);
-    }
-
     /// The axes that an adjoint of `id` has, though its value may be the
     /// same along some of them.
     Axes nominal(ValueId id) const { return builder_.type(id).axes | kept_; }
@@ -214,7 +198,30 @@ private:
             masked = with_scalar_mask(masked, id);
         adjoint = broadcast_or_reduce(builder_, masked.value, type);
         domain.mask = masked.mask;
-        add(builder_, parts_[id], domain, adjoint);
+        ValueId& sum = parts_[id].try_emplace(domain, no_value).first->second;
+        sum = plus(builder_, sum, adjoint);
+    }
+
+    /// Adds the adjoint of a slice. Slices that no condition is for are put
+    /// together by total(), as one list: a sum of as many lists, of zeros but
+    /// for a component each, would be the square of their number.
+    void add_slice(const Node& node, ValueId adjoint, Domain domain) {
+        const ValueId whole = node.operands[0];
+        if (!active_[whole])
+            return;
+        const Masked masked =
+            bounded_[whole]
+                ? Masked{domain.mask, adjoint}
+                : without_conditions(builder_, {domain.mask, adjoint});
+        const Type& type = builder_.type(whole);
+        const Piece piece{node.first, node.second, adjoint};
+        if (masked.mask == no_value && type.rank == 1)
+            pieces_[whole][domain].push_back(piece);
+        else
+            add(whole,
+                type.rank == 0 ? builder_.slice(adjoint, 0, 1, true)
+                               : put_together(builder_, type.rows, {&piece, 1}),
+                domain);
     }
 
     /// Applies a mask of components, which only values of as many components
@@ -231,6 +238,9 @@ private:
     /// have. What is on both axes is for the pairs of the reductions that it
     /// goes into.
     Parts total(ValueId id) {
+        for (const auto& [domain, pieces] : std::exchange(pieces_[id], {}))
+            add(id, put_together(builder_, builder_.type(id).rows, pieces),
+                {domain.axes, domain.pairs});
         std::map<Domain, std::vector<Masked>> by_points;
         for (const auto& [domain, part] : parts_[id]) {
             const Axes excess = without(domain.axes, nominal(id));
@@ -281,7 +291,7 @@ private:
         case Op::IntPow:
             return add(node.operands[0], power_rule(builder_, node, g), domain);
         case Op::Slice:
-            return add(node.operands[0], padded(node, g), domain);
+            return add_slice(node, g, domain);
         case Op::Concat:
             return propagate_parts(node, g, domain);
         case Op::Broadcast:
@@ -326,20 +336,6 @@ private:
                     {domain.axes | bound.over, bound.pairs, domain.mask});
     }
 
-    /// Returns the adjoint of a slice, with zeros around it.
-    ValueId padded(const Node& node, ValueId g) {
-        const Type type = builder_.type(node.operands[0]);
-        if (type.rank == 0)
-            return builder_.slice(g, 0, 1, true);
-        ValueId all = node.first > 0 ? zeros(builder_, node.first) : no_value;
-        const ValueId part =
-            builder_.type(g).rank == 0 ? builder_.slice(g, 0, 1, false) : g;
-        all = joined(builder_, all, part);
-        const std::int64_t after = type.rows - node.second;
-        return joined(builder_, all,
-                      after > 0 ? zeros(builder_, after) : no_value);
-    }
-
     void propagate_parts(const Node& node, ValueId g, Domain domain) {
         std::int64_t at = 0;
         for (ValueId operand : node.inputs()) {
@@ -377,6 +373,8 @@ private:
     Order order_;
     std::vector<bool> active_, bounded_;
     std::vector<Parts> parts_; ///< by value: what its users added
+    /// By value: what slices of it add besides.
+    std::map<ValueId, std::map<Domain, std::vector<Piece>>> pieces_;
 };
 
 /// Computes tangents, from the leaves up. If another derivative follows, that

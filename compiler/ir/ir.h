@@ -230,6 +230,10 @@ struct Graph {
     /// The result, an I64, is the bits of uint64 numbers. This holds of a
     /// graph as built; passes do not keep it.
     bool is_unsigned = false;
+    /// Kernels note where a product that was put together by axes left the
+    /// range. This holds of a graph that is planned for a processor, where the
+    /// program has another one for such a call; passes do not keep it.
+    bool is_watched = false;
 
     const Node& operator[](ValueId id) const { return nodes[id]; }
 };

@@ -126,6 +126,9 @@ private:
         }
         if (words[0] == "graph" && words.size() == 2)
             read_real(words[1]);
+        else if (words[0] == "graph" && words.size() == 3 &&
+                 words[2] == "watched")
+            read_watched(words[1]);
         else if (words[0] == "argument")
             read_argument();
         else if (words[0] == "literal" && words.size() == 4)
@@ -142,6 +145,11 @@ private:
     void read_real(std::string_view text) {
         if (!parse_dtype(text, graph_.real))
             malformed("dtype expected");
+    }
+
+    void read_watched(std::string_view real) {
+        read_real(real);
+        graph_.is_watched = true;
     }
 
     void read_argument() {

@@ -47,7 +47,8 @@ public:
     Printer(const Graph& graph, Names names) : graph_(graph), names_(names) {}
 
     std::string print() {
-        line("graph " + std::string(tilefold::spelling_of(graph_.real)));
+        line("graph " + std::string(tilefold::spelling_of(graph_.real)) +
+             (graph_.is_watched ? " watched" : ""));
         header();
         for (ValueId id = 0; id < graph_.nodes.size(); ++id) {
             if (graph_[id].fold)

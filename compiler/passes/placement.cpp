@@ -133,7 +133,8 @@ Placement place_values(const Graph& graph, bool whole_is_pair_term,
             placement.epilogue.leaves.push_back(id);
     placement.exact = exact_constants(graph);
     place_constants(graph, parts, placement);
-    placement.watched = watched_values(graph);
+    if (graph.is_watched)
+        placement.watched = watched_values(graph);
     return placement;
 }
 

@@ -168,3 +168,42 @@ def test_a_value_is_asked_once_however_many_ways_lead_to_it():
     start = time.perf_counter()
     tilefold.reduce(f"sum_j exp(-|x_i - t28|²) with {definitions}", x=x, y=y)
     assert time.perf_counter() - start < 3
+
+
+def test_adjoints_of_components_are_one_list():
+    """A sum of 96 lists that are 0 but for a component each had more than
+    100,000 instructions."""
+    torch = pytest.importorskip("torch")
+    x = torch.rand(20, 2, 3, 2, 2, 4, dtype=torch.float64, requires_grad=True)
+    y = torch.rand(25, 2, 4, 2, 3, 2, 3, dtype=torch.float64).requires_grad_()
+    found = tilefold.reduce(
+        "sum_j tensordot(x_i, y_j, [2,3,2,2,4], [2,4,2,3,2,3], "
+        "[4,0,2], [1,4,2], [4,3,2,0,1])",
+        x=x.reshape(20, -1),
+        y=y.reshape(25, -1),
+    )
+    product = torch.tensordot(x, y, dims=([5, 1, 3], [2, 5, 3])).sum(3)
+    wanted = product.permute(0, 5, 4, 3, 1, 2).reshape(20, -1)
+    torch.testing.assert_close(found, wanted)
+    seed = torch.rand_like(found)
+    torch.testing.assert_close(
+        torch.autograd.grad(found, (x, y), seed),
+        torch.autograd.grad(wanted, (x, y), seed),
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sum_j (x_i[0:3]·y_j[0:3])*(x_i[1:4]·y_j[1:4])",
+        "sum_j where(x_i[0] > 0, x_i[1]*y_j[2], x_i[0:2]·y_j[1:3])",
+        "sum_j exp(-|x_i[1:3] - y_j[0:2]|²)*x_i[3]*y_j[3]",
+    ],
+)
+def test_gradients_by_slices_that_overlap(text):
+    torch = pytest.importorskip("torch")
+    x = torch.randn(6, 5, dtype=torch.float64, requires_grad=True)
+    y = torch.randn(7, 4, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(
+        lambda x, y: tilefold.reduce(text, x=x, y=y), (x, y)
+    )

@@ -89,7 +89,13 @@ Key key_of(const Graph& graph, const Plan& plan) {
 
 CpuProgram plan_for_cpu(Program program, const CpuOptions& options) {
     program = with_roots(std::move(program), options.isa);
-    CpuProgram planned{with_distances(std::move(program), options), {}, {}};
+    program = with_distances(std::move(program), options);
+    if (program.as_written) {
+        Graph graph = program.graph();
+        graph.is_watched = true;
+        program.replace(std::move(graph));
+    }
+    CpuProgram planned{std::move(program), {}, {}};
     if (options.plan)
         check_forced(*options.plan, planned.graph());
     planned.plan = options.plan ? *options.plan : chosen_plan(planned, options);

@@ -67,7 +67,7 @@ def test_a_wrong_result_is_seen(tmp_path):
     source = (ROOT / "tests" / "gpu" / "run.py").read_text()
     broken = source.replace(
         "numbers = got.astype(np.float64)",
-        "numbers = got.astype(np.float64) + 1",
+        "numbers = 2 * got.astype(np.float64) + 1",  # of any magnitude
     )
     assert broken != source
     program = tmp_path / "run.py"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -67,16 +68,17 @@ def test_a_wrong_result_is_seen(tmp_path):
     source = (ROOT / "tests" / "gpu" / "run.py").read_text()
     broken = source.replace(
         "numbers = got.astype(np.float64)",
-        "numbers = 2 * got.astype(np.float64) + 1",  # of any magnitude
+        "numbers = got.astype(np.float64) + 1",
     )
     assert broken != source
     program = tmp_path / "run.py"
     broken = broken.replace("Path(__file__).parents[2]", "Path.cwd()")
     program.write_text(broken)
-    words = ("--only", "0", "--output", str(tmp_path / "results.json"))
+    # The results of some cases may be anything, as far as is known.
+    words = ("--only", *"01234", "--output", str(tmp_path / "results.json"))
     done = run(sys.executable, str(program), *words)
     assert done.returncode == 1
-    assert "wrong 0: got" in done.stdout
+    assert re.search(r"wrong \d: got", done.stdout)
 
 
 def test_the_benchmark_of_a_card():

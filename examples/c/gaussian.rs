@@ -3,7 +3,8 @@
 //
 //     rustc gaussian.rs -L $(pkg-config --variable=libdir tilefold)
 
-use std::ffi::{c_char, c_void, CStr, CString};
+use std::ffi::{CStr, CString};
+use std::os::raw::{c_char, c_void};
 use std::ptr::{null, null_mut};
 
 #[repr(C)]

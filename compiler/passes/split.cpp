@@ -6,6 +6,7 @@
 #include "compiler/ir/text.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace tilefold {
 namespace {
@@ -188,6 +189,40 @@ std::vector<bool> multiples_of_sums(const Graph& graph) {
     return multiples;
 }
 
+bool passes_size_on(Op op) {
+    return op == Op::Add || op == Op::Sub || op == Op::Neg || op == Op::Abs ||
+           op == Op::Where || op == Op::Minimum || op == Op::Maximum ||
+           op == Op::Slice || op == Op::Concat || op == Op::CompSum;
+}
+
+/// Whether the value is a product of pairs, or made of such by sums, choices
+/// and the like: it may be far smaller than what is multiplied.
+bool is_of_products(const Graph& graph, ValueId value) {
+    std::set<ValueId> seen;
+    const std::function<bool(ValueId)> walk = [&](ValueId id) {
+        const Node& node = graph[id];
+        if (node.type.axes != Axes::IJ || !seen.insert(id).second)
+            return false;
+        return node.op == Op::Mul || node.op == Op::Div || node.op == Op::Dot ||
+               node.op == Op::IntPow ||
+               (passes_size_on(node.op) &&
+                std::ranges::any_of(node.inputs(), walk));
+    };
+    return walk(value);
+}
+
+/// Whether a multiple of a sum is one of a sum of products.
+bool is_of_sum_of_products(const Graph& graph,
+                           const std::vector<bool>& multiples, ValueId id) {
+    while (graph[id].op != Op::Reduce)
+        id = *std::ranges::find_if(graph[id].inputs(), [&](ValueId operand) {
+            return multiples[operand];
+        });
+    return std::ranges::any_of(graph[id].inputs(), [&](ValueId body) {
+        return is_of_products(graph, body);
+    });
+}
+
 } // namespace
 
 Watched watched_values(const Graph& graph) {
@@ -203,8 +238,11 @@ Watched watched_values(const Graph& graph) {
             continue;
         watched.products.insert(id);
         for (std::size_t k = 0; multiples[id] && k < node.arity; ++k)
-            if (multiples[node.operands[k]])
+            if (multiples[node.operands[k]]) {
                 watched.sums[id] = k;
+                if (is_of_sum_of_products(graph, multiples, node.operands[k]))
+                    watched.sums_of_products.insert(id);
+            }
     }
     return watched;
 }

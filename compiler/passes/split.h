@@ -54,6 +54,8 @@ struct Watched {
     /// Of these, what is a sum with a factor that may have left it, and which
     /// operand the sum is.
     std::map<ir::ValueId, std::size_t> sums;
+    /// Of these sums, those of products, which may vanish without the factor.
+    std::set<ir::ValueId> sums_of_products;
 };
 Watched watched_values(const ir::Graph& graph);
 

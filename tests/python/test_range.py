@@ -115,6 +115,19 @@ def test_a_factor_returns_into_a_sum_that_vanishes_without_it(
         )
 
 
+def test_a_divisor_returns_into_a_sum_of_products_of_tiny_numbers():
+    """Each product is below all numbers, and c enlarges it by 10¹² alone."""
+    rng = np.random.default_rng(2)
+    x = (rng.random((5, 3)) * 1e-12).astype("float32")
+    y = np.zeros((7, 3), "float32")
+    v = ((rng.random(7) + 1) * 1e-31).astype("float32")
+    c = np.float32(-1e-12)
+    norms = np.sqrt((x.astype(float) ** 2).sum(1))
+    wanted = norms * v.astype(float).sum() / float(c)
+    found = tilefold.reduce("sum_j |x_i - y_j|/(c/v_j)", x=x, y=y, v=v, c=c)
+    np.testing.assert_allclose(found, wanted, 1e-5)
+
+
 @DTYPES
 @pytest.mark.parametrize("factor", [np.nan, np.inf, 0.0])
 @pytest.mark.parametrize(

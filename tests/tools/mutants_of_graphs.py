@@ -92,8 +92,8 @@ MUTANTS_OF_GRAPHS = [
     Mutant(
         "an adjoint forgets its mask on the way",
         "compiler/build/differentiate.cpp",
-        "domain.mask = masked.mask;\n        add(",
-        "domain.mask = no_value;\n        add(",
+        "domain.mask = masked.mask;\n        ValueId&",
+        "domain.mask = no_value;\n        ValueId&",
         "test_compiler",
         "Derivatives*",
     ),

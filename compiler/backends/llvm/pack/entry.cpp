@@ -56,8 +56,8 @@ Evaluator Entry::evaluator(Leaves leaves, const LoopChains* chains) {
         if (watched.products.contains(id))
             watch_range(operands, result);
         if (const auto sum = watched.sums.find(id); sum != watched.sums.end())
-            watch_sum(node.op, operands[sum->second],
-                      operands[1 - sum->second]);
+            watch_sum(node.op, operands[sum->second], operands[1 - sum->second],
+                      watched.sums_of_products.contains(id));
     });
     return values;
 }
@@ -81,7 +81,7 @@ void Entry::watch_range(llvm::ArrayRef<Value*> operands, Value* result) {
     note_in_call(left);
 }
 
-void Entry::watch_sum(Op op, Value* sum, Value* factor) {
+void Entry::watch_sum(Op op, Value* sum, Value* factor, bool is_of_products) {
     const auto size_of = [&](Value* x) {
         return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
     };
@@ -97,19 +97,22 @@ void Entry::watch_sum(Op op, Value* sum, Value* factor) {
     Value* is_nan = b.CreateFCmpUNO(factor, factor);
     Value* is_of_none = b.CreateAnd(is_nan, is(P::FCMP_OEQ, sum, 0));
     Value* overflows = is(P::FCMP_OEQ, size_of(sum), INFINITY);
-    // Terms that vanished, or lost their last bits, would have been numbers
-    // with a factor that enlarges them as much.
-    const bool is_single = lanes.real() == DType::F32;
-    const double enlarges = is_single ? 0x1p48 : 0x1p128;
-    const double small = is_single ? 0x1p-102 : 0x1p-970;
-    Value* is_enlarged = op == Op::Div
-                             ? is(P::FCMP_OLE, size_of(factor), 1 / enlarges)
-                             : is(P::FCMP_OGE, size_of(factor), enlarges);
-    Value* vanishes =
-        b.CreateAnd(is_enlarged, is(P::FCMP_OLE, size_of(sum), small));
-    for (Value* other : {is_of_none, overflows, vanishes})
-        is_infinite = b.CreateOr(is_infinite, other);
-    note_in_call(is_infinite);
+    Value* leaves = b.CreateOr(is_infinite, b.CreateOr(is_of_none, overflows));
+    if (is_of_products) {
+        // Terms that vanished, or lost their last bits, would be numbers with a
+        // factor that enlarges them as much. With a smaller one they are lost
+        // among the smallest numbers.
+        const bool is_single = lanes.real() == DType::F32;
+        const double enlarges = is_single ? 0x1p24 : 0x1p53;
+        const double small = is_single ? 0x1p-110 : 0x1p-990;
+        Value* is_enlarged =
+            op == Op::Div ? is(P::FCMP_OLE, size_of(factor), 1 / enlarges)
+                          : is(P::FCMP_OGE, size_of(factor), enlarges);
+        leaves = b.CreateOr(
+            leaves,
+            b.CreateAnd(is_enlarged, is(P::FCMP_OLE, size_of(sum), small)));
+    }
+    note_in_call(leaves);
 }
 
 void Entry::note_in_call(Value* lanes_that_left) {

@@ -42,9 +42,11 @@ struct Entry {
     void watch_range(llvm::ArrayRef<llvm::Value*> operands,
                      llvm::Value* result);
     /// Notes there where a sum is infinite that need not be if its factor, or
-    /// divisor, is in each term; where the factor is infinite; and where it is
-    /// NaN, and the sum 0, as of no terms.
-    void watch_sum(ir::Op op, llvm::Value* sum, llvm::Value* factor);
+    /// divisor, is in each term; where the factor is infinite; where it is NaN,
+    /// and the sum 0, as of no terms; and where it enlarges a sum of products
+    /// that is so small that their last digits may be lost.
+    void watch_sum(ir::Op op, llvm::Value* sum, llvm::Value* factor,
+                   bool is_of_products);
     llvm::Value* argument(unsigned k) const { return function->getArg(k); }
     /// Writes a loop over vectors of lanes that are `count` in all.
     void each_vector(llvm::Value* count,

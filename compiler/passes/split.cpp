@@ -238,11 +238,9 @@ Watched watched_values(const Graph& graph) {
             continue;
         watched.products.insert(id);
         for (std::size_t k = 0; multiples[id] && k < node.arity; ++k)
-            if (multiples[node.operands[k]]) {
-                watched.sums[id] = k;
-                if (is_of_sum_of_products(graph, multiples, node.operands[k]))
-                    watched.sums_of_products.insert(id);
-            }
+            if (const ValueId sum = node.operands[k]; multiples[sum])
+                watched.sums[id] = {
+                    k, is_of_sum_of_products(graph, multiples, sum)};
     }
     return watched;
 }

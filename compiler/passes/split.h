@@ -51,11 +51,14 @@ struct Watched {
     /// Those that are not computed for each pair: factors are put together by
     /// axes, and a divisor on one axis becomes its reciprocal.
     std::set<ir::ValueId> products;
-    /// Of these, what is a sum with a factor that may have left it, and which
-    /// operand the sum is.
-    std::map<ir::ValueId, std::size_t> sums;
-    /// Of these sums, those of products, which may vanish without the factor.
-    std::set<ir::ValueId> sums_of_products;
+    /// Of these, what is a sum with a factor that may have left it: which
+    /// operand the sum is, and whether it is one of products, which may vanish
+    /// without the factor.
+    struct Sum {
+        std::size_t operand;
+        bool is_of_products;
+    };
+    std::map<ir::ValueId, Sum> sums;
 };
 Watched watched_values(const ir::Graph& graph);
 

@@ -132,13 +132,14 @@ constexpr std::int32_t few = 2;
 Axes few_of(const BoundArguments& readings, const Lengths& lengths) {
     constexpr std::int64_t many_for_one = 1 << 12, many_for_few = 1 << 17;
     constexpr std::int32_t short_vector = 8;
-    const bool are_short =
-        std::ranges::all_of(readings, [](const BoundArgument& reading) {
+    const auto are_short = [&] {
+        return std::ranges::all_of(readings, [](const BoundArgument& reading) {
             return reading.axes == Axes::None || reading.rows <= short_vector;
         });
+    };
     const auto is_few = [&](std::int64_t these, std::int64_t others) {
         return (these == 1 && others >= many_for_one) ||
-               (these == few && others >= many_for_few && are_short);
+               (these == few && others >= many_for_few && are_short());
     };
     if (is_few(lengths.i, lengths.j))
         return Axes::I;

@@ -103,9 +103,11 @@ TEST(CpuProgram, HasInnerProductsWhereTheyAreAllowedAndFaster) {
     const auto planned = [&](Isa isa, double tolerance) {
         return plan_for_cpu(program, {.isa = isa, .tolerance = tolerance});
     };
+    ir::Graph own = program.graph();
+    own.is_watched = true;
     for (const CpuProgram& same :
          {planned(Isa::X86_64_V4, 0), planned(Isa::Zen4, 1e-6)})
-        EXPECT_TRUE(equal(same.graph(), program.graph()));
+        EXPECT_EQ(ir::print(same.graph()), ir::print(own));
     const CpuProgram expanded = planned(Isa::X86_64_V4, 1e-6);
     EXPECT_EQ(count(program.graph(), ir::Op::SqDist), 1u);
     EXPECT_EQ(count(expanded.graph(), ir::Op::SqDist), 0u);

@@ -102,7 +102,7 @@ struct Features {
     bool rescaled = false;    ///< a running maximum: tiles of columns
     bool folded = false;      ///< a user's functions of a long state
     bool functions = false;   ///< of the components of a long vector of pairs
-    bool of_points = false;   ///< rows are merged to one, and no pair is
+    bool of_points = false;   ///< rows are merged to one; nothing is of pairs
     bool extremes = true;     ///< largest or smallest values, or where they are
     bool located = false;     ///< where they are
     bool vectors = false; ///< a pair has vectors, as gradients of kernels do

@@ -147,19 +147,19 @@ Accumulate::each_step(Value* from, Value* to, int columns,
     };
     if (columns == 1)
         return loop(from, to, 1);
-    Value* step = entry_.lanes.constant(columns);
-    Value* whole = b.CreateAdd(
-        from, b.CreateMul(b.CreateSDiv(b.CreateSub(to, from), step), step));
-    llvm::Instruction* branch = loop(from, whole, columns);
-    if (const int last = kernel().last_columns; last > 1 && last < columns) {
-        Value* step = entry_.lanes.constant(last);
-        Value* left = b.CreateSub(to, whole);
-        Value* end =
-            b.CreateAdd(whole, b.CreateMul(b.CreateSDiv(left, step), step));
-        loop(whole, end, last);
-        whole = end;
-    }
-    loop(whole, to, 1);
+    Value* done = from;
+    const auto whole_steps = [&](int step) {
+        Value* size = entry_.lanes.constant(step);
+        Value* left = b.CreateSDiv(b.CreateSub(to, done), size);
+        Value* end = b.CreateAdd(done, b.CreateMul(left, size));
+        llvm::Instruction* branch = loop(done, end, step);
+        done = end;
+        return branch;
+    };
+    llvm::Instruction* branch = whole_steps(columns);
+    if (const int last = kernel().last_columns; last > 1 && last < columns)
+        whole_steps(last);
+    loop(done, to, 1);
     return branch;
 }
 

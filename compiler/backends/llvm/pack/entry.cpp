@@ -56,8 +56,9 @@ Evaluator Entry::evaluator(Leaves leaves, const LoopChains* chains) {
         if (watched.products.contains(id))
             watch_range(operands, result);
         if (const auto sum = watched.sums.find(id); sum != watched.sums.end())
-            watch_sum(node.op, operands[sum->second], operands[1 - sum->second],
-                      watched.sums_of_products.contains(id));
+            watch_sum(node.op, operands[sum->second.operand],
+                      operands[1 - sum->second.operand],
+                      sum->second.is_of_products);
     });
     return values;
 }

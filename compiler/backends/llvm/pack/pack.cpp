@@ -65,6 +65,15 @@ Pack::Source Pack::source_of(Lanes& lanes, ValueId id, Value* call) const {
             operand(OperandField::Component), list_of(lanes, call)};
 }
 
+/// Whether points come in order, and the components of each, of `size` bytes,
+/// lie beside each other.
+Value* Pack::are_neighbours(Lanes& lanes, const Source& source,
+                            std::int64_t size) {
+    auto& b = lanes.b;
+    return b.CreateAnd(b.CreateIsNull(source.list),
+                       b.CreateICmpEQ(source.step, lanes.constant(size)));
+}
+
 /// A run of `count` points from `point` of the part on, all in one tile, in
 /// components from `component` on; then zeros, `padded` elements in all.
 void Pack::load_components(Lanes& lanes, ValueId id, const Source& source,
@@ -97,10 +106,8 @@ Value* Pack::load_interleaved(Lanes& lanes, ValueId id, const Source& source,
         return lanes.constant(0);
     const auto size = std::int64_t(size_of(dtype));
     Value* usual = b.CreateAnd(
-        b.CreateIsNull(source.list),
-        b.CreateAnd(
-            b.CreateICmpEQ(source.step, lanes.constant(size)),
-            b.CreateICmpEQ(source.stride, lanes.constant(size * components))));
+        are_neighbours(lanes, source, size),
+        b.CreateICmpEQ(source.stride, lanes.constant(size * components)));
     Value* whole = row_of(lanes.isa()).masks
                        ? count
                        : b.CreateAnd(count, lanes.constant(-lanes.width()));
@@ -142,10 +149,7 @@ Value* Pack::load_squares(Lanes& lanes, ValueId id, const Source& source,
     if (dtype != writer_.graph.real || kind_of(stored) != DTypeKind::Float ||
         node.type.rank != 1 || node.type.rows == dynamic || whole + rest == 0)
         return lanes.constant(0);
-    Value* usual = b.CreateAnd(
-        b.CreateIsNull(source.list),
-        b.CreateICmpEQ(source.step,
-                       lanes.constant(std::int64_t(size_of(stored)))));
+    Value* usual = are_neighbours(lanes, source, std::int64_t(size_of(stored)));
     const auto squares_from = [&](Value* k, int components_of_square) {
         lanes.loop(
             lanes.constant(0), lanes.constant(operands_.tile),
@@ -238,9 +242,7 @@ Value* Pack::load_runs(Lanes& lanes, ValueId id, const Source& source,
     }
     if (stored != dtype || pieces.empty() || pieces.size() > most_pieces)
         return lanes.constant(0);
-    Value* usual =
-        b.CreateAnd(b.CreateIsNull(source.list),
-                    b.CreateICmpEQ(source.step, lanes.constant(size)));
+    Value* usual = are_neighbours(lanes, source, size);
     Value* done = b.CreateSelect(usual, count, lanes.constant(0));
     lanes.loop(lanes.constant(0), done, lanes.constant(1), [&](Value* k) {
         Value* from = b.CreatePtrAdd(

@@ -66,6 +66,8 @@ private:
                          llvm::Value* padded, llvm::Value* scratch,
                          llvm::Value* component, llvm::Value* components,
                          llvm::Value* point) const;
+    static llvm::Value* are_neighbours(Lanes& lanes, const Source& source,
+                                       std::int64_t size);
     llvm::Value* load_interleaved(Lanes& lanes, ir::ValueId id,
                                   const Source& source, llvm::Value* first,
                                   llvm::Value* count,

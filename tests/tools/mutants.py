@@ -295,8 +295,8 @@ MUTANTS = [
     Mutant(
         "the last columns of a panel are left out",
         _BACKEND + "nest/column_tiles.cpp",
-        "loop(whole, to, 1);",
-        "loop(whole, whole, 1);",
+        "loop(done, to, 1);",
+        "loop(done, done, 1);",
         "test_numerics",
         "*Generated*",
     ),

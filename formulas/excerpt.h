@@ -17,6 +17,9 @@ namespace tilefold {
 /// lines of the formula and no caret.
 std::string excerpt(std::string_view formula, Span span);
 
+/// Of a part of the formula in a message.
+constexpr int quoted_columns = 60;
+
 /// Returns `text` without control characters, cut after `columns` columns with
 /// `…`.
 std::string shorten(std::string_view text, int columns);

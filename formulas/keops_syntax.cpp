@@ -18,8 +18,6 @@ using ast::NodeId;
 
 namespace {
 
-constexpr int quoted_columns = 60; // of a part of the formula in a message
-
 struct ReductionRow {
     std::string_view keops;
     std::string_view text;

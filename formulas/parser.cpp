@@ -15,8 +15,6 @@ using ast::NodeId;
 
 namespace {
 
-constexpr int quoted_columns = 60; // of a part of the formula in a message
-
 bool opens(TokenKind kind) {
     return kind == TokenKind::LeftParen || kind == TokenKind::LeftBracket ||
            kind == TokenKind::LeftAngle || kind == TokenKind::LeftFloor ||

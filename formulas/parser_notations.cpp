@@ -16,8 +16,6 @@ using ast::NodeId;
 
 namespace {
 
-constexpr int quoted_columns = 60; // of a part of the formula in a message
-
 bool ends_operand(TokenKind kind) {
     return kind == TokenKind::Name || kind == TokenKind::Number ||
            kind == TokenKind::RightParen || kind == TokenKind::RightBracket ||

@@ -20,9 +20,6 @@ namespace tilefold::python {
 
 namespace {
 
-/// Element 0 of arrays that have none: a null pointer would mean a number.
-const double no_elements[2] = {0, 0};
-
 /// "float128" of an array; the type's name of anything else.
 std::string element_name(PyObject* value) {
     nb::object dtype = nb::getattr(nb::handle(value), "dtype", nb::none());

@@ -118,7 +118,7 @@ PyObject* call_bound(PyObject* self, PyObject* positional, PyObject* keywords) {
     });
 }
 
-nb::str repr(const BoundCall& bound) {
+nb::str bound_repr(const BoundCall& bound) {
     std::string text =
         "tilefold.Bound: " + print_readings(tree_of(bound.formula().formula));
     return nb::str(text.data(), text.size());
@@ -134,7 +134,7 @@ PyType_Slot bound_slots[] = {
     {0, nullptr},
 };
 
-constexpr const char* class_doc =
+constexpr const char* bound_doc =
     R"(A formula with its arrays, that is called without arguments.
 
 Made by ``Formula.bind``. A call computes from what the arrays hold then, into
@@ -182,14 +182,14 @@ nb::object bind_call(const FormulaHandle& formula, PyObject* positional,
 
 void bind_bound(nb::module_& module) {
     nb::class_<BoundCall>(module, "Bound", nb::type_slots(bound_slots),
-                          nb::is_weak_referenceable(), class_doc)
+                          nb::is_weak_referenceable(), bound_doc)
         .def_prop_ro("out", &BoundCall::out,
                      nb::sig("def out(self) -> typing.Any"),
                      "The array that calls write to; a tuple of several.")
         .def_prop_ro("formula", &BoundCall::formula,
                      nb::sig("def formula(self) -> Formula"),
                      "The ``Formula`` that was bound.")
-        .def("__repr__", &repr)
+        .def("__repr__", &bound_repr)
         .def("__reduce__", &refuse_pickling,
              nb::sig("def __reduce__(self) -> typing.NoReturn"));
 }

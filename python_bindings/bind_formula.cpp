@@ -349,7 +349,7 @@ std::string transposed_text(const FormulaHandle& handle) {
     return transpose(handle.formula);
 }
 
-nb::str repr(const FormulaHandle& handle) {
+nb::str formula_repr(const FormulaHandle& handle) {
     std::string text =
         "tilefold.Formula: " + print_readings(tree_of(handle.formula));
     for (const DerivationStep& step : derivation_of(handle.formula)) {
@@ -400,7 +400,7 @@ PyType_Slot formula_slots[] = {
     {0, nullptr},
 };
 
-constexpr const char* class_doc =
+constexpr const char* formula_doc =
     R"(A formula, parsed, that is called with arrays any number of times.
 
 Made by ``tilefold.compile``. Calls take arrays by the names of the formula, or
@@ -518,7 +518,7 @@ void bind_pair_term(nb::class_<FormulaHandle>& formula) {
 void bind_formula(nb::module_& module) {
     nb::class_<FormulaHandle> formula(module, "Formula",
                                       nb::type_slots(formula_slots),
-                                      nb::is_weak_referenceable(), class_doc);
+                                      nb::is_weak_referenceable(), formula_doc);
     bind_pair_term(formula);
     bind_explain(module, formula);
     bind_program(formula);
@@ -555,7 +555,7 @@ void bind_formula(nb::module_& module) {
         .def_prop_ro("_results", &result_names)
         .def_prop_ro("_seeds", &seed_names)
         .def_prop_ro("_is_pair_term", &is_pair_term)
-        .def("__repr__", &repr)
+        .def("__repr__", &formula_repr)
         .def("__reduce__", &reduce_to_text,
              nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
     bind_functions(module);

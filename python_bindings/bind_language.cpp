@@ -32,7 +32,7 @@ using Rows = std::vector<std::pair<std::string, std::string>>;
 using Columns = std::map<std::string, std::string>;
 
 /// "4x1 2x1/16": vectors of rows by columns, and the cycles of a stage.
-std::string text_of(std::span<const Tile> tiles) {
+std::string text_of_tiles(std::span<const Tile> tiles) {
     std::string text;
     for (const Tile& tile : tiles) {
         text += (text.empty() ? "" : " ") + std::to_string(tile.row_vectors) +
@@ -58,7 +58,7 @@ std::vector<Columns> tiles() {
                                {"isa", std::string(isa.spelling)},
                                {"real", std::string(spelling_of(real))},
                                {"row", row.first->second},
-                               {"tiles", text_of(tiles)}});
+                               {"tiles", text_of_tiles(tiles)}});
             }
     return all;
 }

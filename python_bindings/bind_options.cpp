@@ -98,7 +98,7 @@ nb::dict settings_of(const OptionsHandle& self) {
     return settings;
 }
 
-std::string repr(const OptionsHandle& self) {
+std::string options_repr(const OptionsHandle& self) {
     std::string text;
     for (const auto [name, value] : settings_of(self))
         text += (text.empty() ? "" : ", ") + nb::cast<std::string>(name) + "=" +
@@ -119,7 +119,7 @@ nb::tuple reduce_to_settings(const OptionsHandle& self) {
     return nb::make_tuple(partial, nb::tuple());
 }
 
-constexpr const char* class_doc =
+constexpr const char* options_doc =
     "Settings of a session, or of one call.\n\n"
     "Passed as ``Session(options)`` or ``options=``. What is left out comes\n"
     "from the variable of the environment that is named first, else from the\n"
@@ -171,7 +171,7 @@ constexpr const char* signature =
 void bind_options(nb::module_& module) {
     nb::class_<OptionsHandle> options(
         module, "Options", nb::type_slots(collected_slots<OptionsHandle>),
-        nb::is_weak_referenceable(), class_doc);
+        nb::is_weak_referenceable(), options_doc);
     options.def("__init__", &set_options, nb::kw_only(),
 #define OPTION(name, scope, type, python, variable, doc)                       \
     nb::arg(#name) = nb::none(),
@@ -194,7 +194,7 @@ void bind_options(nb::module_& module) {
             "stream", [](const OptionsHandle& o) { return given(o.stream); },
             nb::sig("def stream(self) -> typing.Any"),
             "The option ``stream`` as it was given, or None.");
-    options.def("__repr__", &repr)
+    options.def("__repr__", &options_repr)
         .def("__reduce__", &reduce_to_settings,
              nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
 }

@@ -132,7 +132,7 @@ nb::dict layout_of(const PartialCall& call) {
     return fields;
 }
 
-constexpr const char* class_doc =
+constexpr const char* partial_doc =
     "A formula with arrays that are parts of longer axes, for\n"
     "`tilefold.Reduction`: `i` and `j` are the number of the first point and\n"
     "how many there are in all, -1 for no more than these. The arguments hold\n"
@@ -143,7 +143,7 @@ constexpr const char* class_doc =
 void bind_partial(nb::module_& module) {
     nb::class_<PartialCall>(module, "PartialCall",
                             nb::type_slots(collected_slots<PartialCall>),
-                            class_doc)
+                            partial_doc)
         .def("__init__", &make_partial, nb::arg("formula"),
              nb::arg("arguments"), nb::arg("i"), nb::arg("j"),
              nb::sig("def __init__(self, formula: Formula, arguments: "

@@ -13,17 +13,17 @@ namespace tilefold::python {
 
 namespace {
 
-using Numbers =
+using NumberArray =
     nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-std::span<const std::int64_t> span_of(const Numbers& numbers) {
+std::span<const std::int64_t> span_of(const NumberArray& numbers) {
     return {numbers.data(), numbers.size()};
 }
 
 /// See RangeLists.
 void make_ranges(RangesHandle* self, const std::vector<std::int64_t>& batch,
-                 const Numbers& tiles, const Numbers& rows,
-                 const Numbers& counts, const Numbers& columns) {
+                 const NumberArray& tiles, const NumberArray& rows,
+                 const NumberArray& counts, const NumberArray& columns) {
     auto ranges = ranges_of(
         Extents(batch.begin(), batch.end()),
         {span_of(tiles), span_of(rows), span_of(counts), span_of(columns)});

@@ -28,7 +28,7 @@ void make_session(SessionHandle* self, const OptionsHandle* options) {
 }
 
 /// The options as resolved: nothing is unset but a plan.
-OptionsHandle resolved(const SessionHandle& self) {
+OptionsHandle resolved_options(const SessionHandle& self) {
     return {self.session().options(), nb::borrow(self.progress()), {}};
 }
 
@@ -42,7 +42,7 @@ nb::tuple reduce_to_options(const Shared& self) {
                           nb::make_tuple(self->settings()));
 }
 
-std::string print(const Statistics& s) {
+std::string statistics_repr(const Statistics& s) {
     char text[200];
     std::snprintf(text, sizeof text,
                   "Statistics(compiles=%lld, memory_hits=%lld, "
@@ -118,7 +118,7 @@ void bind_statistics(nb::module_& module) {
                 "Tiles that index masks proved to count for nothing: an int.")
         .def_ro("compile_milliseconds", &Statistics::compile_milliseconds,
                 "The time that all compiles took, in ms: a float.")
-        .def("__repr__", &print);
+        .def("__repr__", &statistics_repr);
 }
 
 void bind_cache(nb::module_& module) {
@@ -159,7 +159,7 @@ void bind_session(nb::module_& module) {
                               nb::type_slots(collected_slots<SessionHandle>),
                               nb::is_weak_referenceable(), session_doc)
         .def("__init__", &make_session, nb::arg("options").none() = nb::none())
-        .def_prop_ro("options", &resolved,
+        .def_prop_ro("options", &resolved_options,
                      "The ``Options`` as resolved: none but a plan is None.")
         .def_prop_ro(
             "threads",

@@ -100,9 +100,10 @@ struct Formulas {
 };
 
 /// (x, iterations, residuals, converged, rank, warning)
-nb::object solve(const FormulaHandle& product, const FormulaHandle& pair,
-                 const FormulaHandle* imaginary, nb::dict arguments,
-                 const std::string& side, nb::dict settings, nb::dict given) {
+nb::object solve_system(const FormulaHandle& product, const FormulaHandle& pair,
+                        const FormulaHandle* imaginary, nb::dict arguments,
+                        const std::string& side, nb::dict settings,
+                        nb::dict given) {
     const SolveOptions options = options_of(given);
     Call call;
     call.read_for_elements(arguments, settings);
@@ -163,7 +164,7 @@ nb::object log_determinant(const FormulaHandle& product,
 } // namespace
 
 void bind_solve(nb::module_& module) {
-    module.def("_solve", &solve, nb::arg("product"), nb::arg("pair"),
+    module.def("_solve", &solve_system, nb::arg("product"), nb::arg("pair"),
                nb::arg("imaginary").none(), nb::arg("arguments"),
                nb::arg("side"), nb::arg("settings"), nb::arg("options"),
                nb::sig("def _solve(product: Formula, pair: Formula, "

@@ -124,7 +124,7 @@ std::string repr(const DeviceArray& array) {
     fail(Code::DeviceArrayNotHost, {spelling_of(array.location())});
 }
 
-constexpr const char* class_doc =
+constexpr const char* device_array_doc =
     R"(A result on a GPU, which lends its memory through DLPack.
 
 What a call of arrays gives that belong to no library with ``from_dlpack``; as
@@ -152,7 +152,7 @@ DeviceArray::DeviceArray(const Bound& bound, void* stream, DType dtype,
 
 void bind_device_array(nb::module_& module) {
     nb::class_<DeviceArray>(module, "DeviceArray", nb::is_weak_referenceable(),
-                            class_doc)
+                            device_array_doc)
         .def_prop_ro("shape", &shape_of,
                      nb::sig("def shape(self) -> tuple[int, ...]"),
                      "The extents, a tuple of int.")

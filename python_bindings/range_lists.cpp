@@ -10,15 +10,15 @@ namespace tilefold::python {
 
 namespace {
 
-using Numbers = std::span<const std::int64_t>;
+using NumberList = std::span<const std::int64_t>;
 
-Interval interval_at(Numbers numbers, std::size_t k) {
+Interval interval_at(NumberList numbers, std::size_t k) {
     return {numbers[2 * k], numbers[2 * k + 1]};
 }
 
 /// What the numbers of one list count; an InternalError where it is not what
 /// the next one holds.
-void check_counts(Numbers counts, std::size_t all) {
+void check_counts(NumberList counts, std::size_t all) {
     for (const std::int64_t count : counts) {
         if (count < 0 || std::uint64_t(count) > all)
             internal_error("lists of ranges that do not fit");

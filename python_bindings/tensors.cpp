@@ -19,18 +19,17 @@ namespace tilefold::python {
 
 namespace {
 
-const double no_elements[2] = {0, 0};
-
-std::string element_name(PyObject* value) {
+std::string dtype_of_tensor(PyObject* value) {
     return text_of(nb::getattr(nb::handle(value), "dtype", nb::str("?")));
 }
 
-std::string device_of(PyObject* value) {
+std::string device_of_tensor(PyObject* value) {
     return text_of(nb::getattr(nb::handle(value), "device", nb::str("cpu")));
 }
 
 [[noreturn]] void refuse_device(std::string_view name, PyObject* value) {
-    fail(Code::OtherDevice, {std::string(name), device_of(value), "the CPU"});
+    fail(Code::OtherDevice,
+         {std::string(name), device_of_tensor(value), "the CPU"});
 }
 
 bool is_of_cuda(std::int32_t device_type) {
@@ -69,7 +68,8 @@ View view_of_tensor(std::string_view name, PyObject* value,
     View view;
     view.location = location_of(name, value, tensor.device);
     if (!read_element_type(tensor.dtype, view.dtype, pin.is_complex))
-        fail(Code::UnsupportedDType, {std::string(name), element_name(value)});
+        fail(Code::UnsupportedDType,
+             {std::string(name), dtype_of_tensor(value)});
     view.data = tensor.data
                     ? static_cast<const char*>(tensor.data) + tensor.byte_offset
                     : reinterpret_cast<const char*>(no_elements);

@@ -14,7 +14,7 @@ namespace tilefold {
 using ir::no_value;
 using ir::Op;
 using ir::ValueId;
-using Kind = DerivationStep::Kind;
+using StepKind = DerivationStep::Kind;
 
 namespace {
 
@@ -53,7 +53,7 @@ template <class Array> std::string components_of(const Array& array) {
 
 /// Replaces `results`, those before a step, with those after it.
 void take_step(std::vector<ResultRole>& results, const DerivationStep& step) {
-    if (step.kind == Kind::Forward)
+    if (step.kind == StepKind::Forward)
         return;
     if (!step.keeps_values)
         results.clear();
@@ -75,7 +75,7 @@ std::vector<SeedRole> seeds_of(const Derivation& derivation) {
     std::vector<ResultRole> results(1);
     for (std::size_t k = 0; k < derivation.size(); ++k) {
         const DerivationStep& step = derivation[k];
-        if (step.kind == Kind::Forward)
+        if (step.kind == StepKind::Forward)
             for (const std::string& name : step.names)
                 seeds.push_back({seed_name(step.seed, step.names.size(), name),
                                  name, k, step.kind});
@@ -94,7 +94,8 @@ DerivedGraph GraphBuild::derive(const Derivation& derivation,
     seeds_ = seeds;
     read_arguments();
     const auto order_of = [&](std::size_t steps_before) {
-        return steps_before < derivation.size() ? Order::Inner : Order::Last;
+        return steps_before < derivation.size() ? AdjointOrder::Inner
+                                                : AdjointOrder::Last;
     };
     Scope scope{.formula = formula_, .order = order_of(0)};
     const ValueId value = on_all_axes(evaluate(scope, formula_.root));
@@ -110,7 +111,7 @@ DerivedGraph GraphBuild::derive(const Derivation& derivation,
     for (std::size_t k = 0; k < derivation.size(); ++k) {
         const DerivationStep& step = derivation[k];
         simplify_results(results);
-        results = step.kind == Kind::Reverse
+        results = step.kind == StepKind::Reverse
                       ? reversed(results, step, order_of(k + 1))
                       : moved(results, step, order_of(k + 1));
     }
@@ -260,7 +261,7 @@ ValueId GraphBuild::cotangent(const std::string& name, const Type& type,
 
 GraphBuild::Results GraphBuild::reversed(const Results& results,
                                          const DerivationStep& step,
-                                         Order order) {
+                                         AdjointOrder order) {
     std::vector<Seed> seeds;
     for (std::size_t k = 0; k < results.values.size(); ++k) {
         const std::string name = seed_name(
@@ -321,7 +322,8 @@ ValueId GraphBuild::on_axis(ValueId adjoint, ValueId leaf, Axes axis) {
 }
 
 GraphBuild::Results GraphBuild::moved(const Results& results,
-                                      const DerivationStep& step, Order order) {
+                                      const DerivationStep& step,
+                                      AdjointOrder order) {
     std::vector<Moving> moving;
     for (const std::string& name : with_imaginary(step.names)) {
         check_differentiable(name);
@@ -365,7 +367,7 @@ void GraphBuild::expect_argument(ValueId x, const ast::Node& node, Span span) {
 /// Returns the gradient at one pair, where nothing is summed but what a
 /// reduction inside f sums.
 ValueId GraphBuild::gradient_at(ValueId f, ValueId x, ValueId cotangent,
-                                Order order) {
+                                AdjointOrder order) {
     const Type type = builder_.type(f);
     const ValueId adjoint =
         reverse(builder_, f, cotangent, std::span(&x, 1), type.axes, order)[0];
@@ -396,8 +398,9 @@ ValueId GraphBuild::derivative(Scope& scope, const ast::Node& node,
             refuse(Code::DerivativeOfVector, span, {node.name, describe(type)});
         if (function == DerivativeFunction::Gradient)
             return gradient_at(f, x, builder_.constant(1), scope.order);
-        return divergence(gradient_at(f, x, builder_.constant(1), Order::Inner),
-                          x, span, scope.order);
+        return divergence(
+            gradient_at(f, x, builder_.constant(1), AdjointOrder::Inner), x,
+            span, scope.order);
     case DerivativeFunction::Divergence:
         return divergence(f, x, span, scope.order);
     case DerivativeFunction::Jacobian:
@@ -473,7 +476,8 @@ ValueId GraphBuild::on_all_axes(ValueId value) {
     return value;
 }
 
-ValueId GraphBuild::jacobian(ValueId f, ValueId x, Span span, Order order) {
+ValueId GraphBuild::jacobian(ValueId f, ValueId x, Span span,
+                             AdjointOrder order) {
     const ValueId one = builder_.constant(1);
     if (builder_.type(f).rank == 0)
         return gradient_at(f, x, one, order);
@@ -490,7 +494,8 @@ ValueId GraphBuild::jacobian(ValueId f, ValueId x, Span span, Order order) {
 }
 
 /// Returns Σ_k of the derivative of v[k] when x moves along its k-th axis.
-ValueId GraphBuild::divergence(ValueId v, ValueId x, Span span, Order order) {
+ValueId GraphBuild::divergence(ValueId v, ValueId x, Span span,
+                               AdjointOrder order) {
     const Type field = builder_.type(v), point = builder_.type(x);
     if (field.rank != point.rank || field.rows != point.rows || point.rank == 2)
         refuse(Code::DerivativeLengths, span,

@@ -46,7 +46,7 @@ ValueId derivative_along(Builder& builder, ValueId value, ValueId of) {
     const ValueId one =
         ir::broadcast_or_reduce(builder, builder.constant(1), builder.type(of));
     const Moving along{of, one};
-    return forward(builder, value, std::span(&along, 1), Order::Last,
+    return forward(builder, value, std::span(&along, 1), AdjointOrder::Last,
                    Through::PairsOnly);
 }
 
@@ -136,7 +136,7 @@ ValueId power_rule(Builder& builder, const Node& node, ValueId g) {
 class Reverse {
 public:
     Reverse(Builder& builder, std::span<const Seed> seeds,
-            std::span<const ValueId> leaves, Axes kept, Order order)
+            std::span<const ValueId> leaves, Axes kept, AdjointOrder order)
         : builder_(builder), kept_(kept), order_(order) {
         ValueId last = 0;
         for (const Seed& seed : seeds)
@@ -309,7 +309,7 @@ private:
                              Domain domain) {
         const Rules& rules = partials_of(node.op);
         const Bindings bound = bindings_of(node, id, g);
-        if (order_ == Order::Inner && has_limit(node.op)) {
+        if (order_ == AdjointOrder::Inner && has_limit(node.op)) {
             const auto along = [this](ValueId value, ValueId of) {
                 return derivative_along(builder_, value, of);
             };
@@ -370,7 +370,7 @@ private:
 
     Builder& builder_;
     Axes kept_;
-    Order order_;
+    AdjointOrder order_;
     std::vector<bool> active_, bounded_;
     std::vector<Parts> parts_; ///< by value: what its users added
     /// By value: what slices of it add besides.
@@ -382,7 +382,7 @@ private:
 class Forward {
 public:
     Forward(Builder& builder, ValueId result, std::span<const Moving> leaves,
-            Order order, Through through)
+            AdjointOrder order, Through through)
         : builder_(builder), result_(result), order_(order), through_(through),
           tangents_(result + 1, no_value) {
         for (const Moving& moving : leaves)
@@ -393,7 +393,7 @@ public:
     }
 
     ValueId run() {
-        if (order_ == Order::Inner)
+        if (order_ == AdjointOrder::Inner)
             find_roots();
         const std::vector<bool> wanted = find_wanted();
         for (ValueId id = 0; id <= result_; ++id)
@@ -444,7 +444,7 @@ private:
     ValueId by_gradient(ValueId id) {
         const std::vector<ValueId> gradients =
             reverse(builder_, id, builder_.constant(1), leaves_,
-                    builder_.type(id).axes, Order::Inner);
+                    builder_.type(id).axes, AdjointOrder::Inner);
         ValueId all = no_value;
         for (std::size_t k = 0; k < leaves_.size(); ++k) {
             if (gradients[k] == no_value)
@@ -531,7 +531,7 @@ private:
 
     Builder& builder_;
     ValueId result_;
-    Order order_;
+    AdjointOrder order_;
     Through through_;
     std::vector<ValueId> leaves_, tangents_;
     std::vector<bool> by_gradient_; ///< by value; empty: none
@@ -541,19 +541,20 @@ private:
 
 std::vector<ValueId> reverse(Builder& builder, std::span<const Seed> seeds,
                              std::span<const ValueId> leaves, Axes kept,
-                             Order order) {
+                             AdjointOrder order) {
     return Reverse(builder, seeds, leaves, kept, order).run(leaves);
 }
 
 std::vector<ValueId> reverse(Builder& builder, ValueId result, ValueId seed,
                              std::span<const ValueId> leaves, Axes kept,
-                             Order order) {
+                             AdjointOrder order) {
     const Seed only{result, seed, builder.type(result).axes};
     return reverse(builder, std::span(&only, 1), leaves, kept, order);
 }
 
 ValueId forward(Builder& builder, ValueId result,
-                std::span<const Moving> leaves, Order order, Through through) {
+                std::span<const Moving> leaves, AdjointOrder order,
+                Through through) {
     return Forward(builder, result, leaves, order, through).run();
 }
 

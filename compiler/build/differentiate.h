@@ -23,7 +23,7 @@
 namespace tilefold {
 
 /// Whether another derivative of this one is taken.
-enum class Order : std::uint8_t { Last, Inner };
+enum class AdjointOrder : std::uint8_t { Last, Inner };
 
 /// Whether a derivative goes through reductions, or what these give stays as
 /// it is.
@@ -36,7 +36,7 @@ enum class Through : std::uint8_t { Reductions, PairsOnly };
 std::vector<ir::ValueId> reverse(ir::Builder& builder, ir::ValueId result,
                                  ir::ValueId seed,
                                  std::span<const ir::ValueId> leaves, Axes kept,
-                                 Order order);
+                                 AdjointOrder order);
 /// A result with its adjoint, where several results are differentiated at
 /// once.
 struct Seed {
@@ -46,7 +46,7 @@ struct Seed {
 std::vector<ir::ValueId> reverse(ir::Builder& builder,
                                  std::span<const Seed> seeds,
                                  std::span<const ir::ValueId> leaves, Axes kept,
-                                 Order order);
+                                 AdjointOrder order);
 
 /// The derivative of `result` where each leaf moves along its tangent, which
 /// has the leaf's shape and at most its axes.
@@ -54,7 +54,7 @@ struct Moving {
     ir::ValueId leaf, tangent;
 };
 ir::ValueId forward(ir::Builder& builder, ir::ValueId result,
-                    std::span<const Moving> leaves, Order order,
+                    std::span<const Moving> leaves, AdjointOrder order,
                     Through through = Through::Reductions);
 
 /// Returns `value` with i and j exchanged: what it is at (j, i), where both

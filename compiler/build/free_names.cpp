@@ -24,7 +24,7 @@ struct Constant {
     std::string_view name;
     double value;
 };
-constexpr Constant constants[] = {
+constexpr Constant named_constants[] = {
     {"inf", std::numeric_limits<double>::infinity()},
     {"nan", std::numeric_limits<double>::quiet_NaN()},
     {"pi", std::numbers::pi},
@@ -270,7 +270,7 @@ bool wants_double(DType dtype) {
 } // namespace
 
 bool find_constant(std::string_view name, double& value) {
-    for (const Constant& constant : constants)
+    for (const Constant& constant : named_constants)
         if (constant.name == name) {
             value = constant.value;
             return true;

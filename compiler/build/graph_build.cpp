@@ -300,12 +300,12 @@ ValueId GraphBuild::evaluate(Scope& scope, NodeId root) {
     if (scope.depth > deepest_definition)
         refuse(Code::NestingTooDeep, span_of(scope, scope.formula[root]),
                {std::to_string(deepest_definition)});
-    const Order outer = scope.order;
+    const AdjointOrder outer = scope.order;
     const std::vector<NodeId> nodes = nodes_below(scope.formula, root);
     const std::set<NodeId> again = differentiated_of(scope.formula, nodes);
     for (NodeId id : nodes) {
         const ast::Node& node = scope.formula[id];
-        scope.order = again.contains(id) ? Order::Inner : outer;
+        scope.order = again.contains(id) ? AdjointOrder::Inner : outer;
         if (++steps_ > most_steps)
             refuse(Code::TooLarge, span_of(scope, node),
                    {std::to_string(ir::most_nodes)});

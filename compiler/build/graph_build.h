@@ -68,7 +68,7 @@ private:
         std::optional<Span> call = {};
         int depth = 0;
         /// The order of a derivative at the node that is being evaluated.
-        Order order = Order::Last;
+        AdjointOrder order = AdjointOrder::Last;
         Values values = {};
         /// The bindings, where the body is a rule of reductions.def.
         const Bindings* rule = nullptr;
@@ -216,9 +216,9 @@ private:
     void check_differentiable(const std::string& name);
     void refuse_pairs(const Type& type) const;
     Results reversed(const Results& results, const DerivationStep& step,
-                     Order order);
+                     AdjointOrder order);
     Results moved(const Results& results, const DerivationStep& step,
-                  Order order);
+                  AdjointOrder order);
     ir::ValueId cotangent(const std::string& name, const Type& type,
                           ir::ValueId result);
     void check_seed_of_real(const Results& results, std::size_t number,
@@ -238,10 +238,11 @@ private:
     /// its parts.
     ir::ValueId on_all_axes(ir::ValueId value);
     ir::ValueId divergence(ir::ValueId v, ir::ValueId x, Span span,
-                           Order order);
+                           AdjointOrder order);
     ir::ValueId gradient_at(ir::ValueId f, ir::ValueId x, ir::ValueId cotangent,
-                            Order order);
-    ir::ValueId jacobian(ir::ValueId f, ir::ValueId x, Span span, Order order);
+                            AdjointOrder order);
+    ir::ValueId jacobian(ir::ValueId f, ir::ValueId x, Span span,
+                         AdjointOrder order);
     void expect_argument(ir::ValueId x, const ast::Node& node, Span span);
 
     // shape_functions.cpp

@@ -2,6 +2,7 @@
 // most likely meant as, and what to write for it.
 
 #include "compiler/build/graph_build.h"
+#include "compiler/ir/queries.h"
 #include "formulas/catalogue.h"
 #include "formulas/names.h"
 #include "formulas/notations.h"
@@ -9,7 +10,6 @@
 #include "formulas/symbols.h"
 
 #include <algorithm>
-#include <set>
 
 namespace tilefold {
 
@@ -61,22 +61,6 @@ std::string divided_call(const Sugar& sugar, const std::string& length) {
         text +=
             ", " + (sugar.parameters[k] == length ? "1" : sugar.parameters[k]);
     return text + ")";
-}
-
-/// Whether a value is computed from i or j as numbers.
-bool reads_index(const ir::Graph& graph, ValueId root) {
-    std::vector<ValueId> path{root};
-    std::set<ValueId> seen;
-    while (!path.empty()) {
-        const ir::Node& node = graph[path.back()];
-        path.pop_back();
-        if (node.op == Op::Index)
-            return true;
-        for (ValueId input : node.inputs())
-            if (seen.insert(input).second)
-                path.push_back(input);
-    }
-    return false;
 }
 
 } // namespace
@@ -139,7 +123,7 @@ void GraphBuild::check_points(std::span<const ValueId> operands,
         use->second.name.axes == Axes::None)
         return;
     for (ValueId index : operands.subspan(1)) {
-        if (!reads_index(builder_.graph(), index))
+        if (!ir::reads_index(builder_.graph(), index))
             continue;
         const bool plain = builder_[index].op == Op::Index;
         const Axes axis =

@@ -14,7 +14,7 @@ using ir::ValueId;
 namespace {
 
 /// The vectors made here have at most so many components.
-constexpr std::int64_t most_components = 4096;
+constexpr std::int64_t most_given_components = 4096;
 
 using Numbers = std::vector<std::int64_t>;
 
@@ -22,9 +22,9 @@ using Numbers = std::vector<std::int64_t>;
 
 void GraphBuild::check_written_out(std::int64_t count, std::string written,
                                    Span span) const {
-    if (count < 1 || count > most_components)
+    if (count < 1 || count > most_given_components)
         refuse(Code::VectorTooLong, span,
-               {std::move(written), std::to_string(most_components)});
+               {std::move(written), std::to_string(most_given_components)});
 }
 
 void GraphBuild::refuse_shape(const ast::Node& node, std::string found,
@@ -169,14 +169,14 @@ ValueId GraphBuild::pad(Scope& scope, const ast::Node& node, Span span) {
     const Type type = builder_.type(all);
     const std::int64_t first = whole_operand(scope, node, 1);
     const std::int64_t count = whole_operand(scope, node, 2);
-    if (type.rank == 2 || first < 0 || count > most_components ||
+    if (type.rank == 2 || first < 0 || count > most_given_components ||
         first + type.rows > count)
         refuse_shape(node,
                      describe(type) + " from " +
                          written_operand(scope, node, 1) + " on among " +
                          written_operand(scope, node, 2),
                      "a vector that fits, among at most " +
-                         std::to_string(most_components),
+                         std::to_string(most_given_components),
                      span);
     const ValueId zero = builder_.constant(0);
     if (type.rank == 0)

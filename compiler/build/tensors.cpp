@@ -70,15 +70,15 @@ std::int64_t offset_of(std::int64_t number, const Numbers& shape,
 
 /// A contraction of two arrays: strides of the axes kept (those of f, then
 /// those of g, in the order of the result) and of the axes summed over.
-struct Contraction {
+struct TensorContraction {
     Numbers kept, kept_f, kept_g, summed, summed_f, summed_g;
 };
 
-Contraction contraction_of(const Numbers& f, const Numbers& g,
-                           const Numbers& axes_f, const Numbers& axes_g) {
+TensorContraction contraction_of(const Numbers& f, const Numbers& g,
+                                 const Numbers& axes_f, const Numbers& axes_g) {
     const Numbers rest_f = others(f.size(), axes_f);
     const Numbers rest_g = others(g.size(), axes_g);
-    Contraction all;
+    TensorContraction all;
     all.kept = picked(f, rest_f);
     all.kept_f = picked(strides_of(f), rest_f);
     all.kept_g.assign(rest_f.size(), 0);
@@ -166,7 +166,7 @@ ValueId GraphBuild::contracted(Scope& scope, const ast::Node& node,
     const ValueId g = scope.values.at(node.children[1]);
     check_tensor(scope, node, 0, pair.f, span);
     check_tensor(scope, node, 1, pair.g, span);
-    const Contraction sums =
+    const TensorContraction sums =
         contraction_of(pair.f, pair.g, pair.axes_f, pair.axes_g);
     const Numbers kept = picked(sums.kept, order);
     const Numbers kept_f = picked(sums.kept_f, order);

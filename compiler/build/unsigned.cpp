@@ -17,7 +17,7 @@ struct UnsignedRow {
     Op op;
     std::string_view operands, nearest, less;
 };
-constexpr UnsignedRow rows[] = {
+constexpr UnsignedRow unsigned_rows[] = {
 #define UNSIGNED(op, operands, nearest, less) {Op::op, operands, nearest, less},
 #include "compiler/language/unsigned.def"
 #undef UNSIGNED
@@ -29,9 +29,9 @@ struct UnsignedParts {
     std::optional<ast::Formula> less;
 };
 
-std::vector<UnsignedParts> parse_rows() {
+std::vector<UnsignedParts> parse_unsigned_rows() {
     std::vector<UnsignedParts> all;
-    for (const UnsignedRow& row : rows) {
+    for (const UnsignedRow& row : unsigned_rows) {
         all.push_back({parse(row.nearest, vocabulary()), std::nullopt});
         if (!row.less.empty())
             all.back().less = parse(row.less, vocabulary());
@@ -40,10 +40,10 @@ std::vector<UnsignedParts> parse_rows() {
 }
 
 /// Returns null where a uint64 is a real number.
-const UnsignedParts* find_parts(Op op, std::string_view operands) {
-    static const std::vector<UnsignedParts> all = parse_rows();
+const UnsignedParts* find_unsigned_parts(Op op, std::string_view operands) {
+    static const std::vector<UnsignedParts> all = parse_unsigned_rows();
     for (std::size_t k = 0; k < all.size(); ++k)
-        if (rows[k].op == op && rows[k].operands == operands)
+        if (unsigned_rows[k].op == op && unsigned_rows[k].operands == operands)
             return &all[k];
     return nullptr;
 }
@@ -179,7 +179,7 @@ ValueId GraphBuild::unsigned_operation(Op op, std::span<const ValueId> operands,
         bindings.values[letter + "l"] = node.operands[0];
         bindings.values[letter + "b"] = node.operands[1];
     }
-    const UnsignedParts* parts = find_parts(op, kinds);
+    const UnsignedParts* parts = find_unsigned_parts(op, kinds);
     if (!parts) {
         for (ValueId& id : all)
             id = as_real(id);

@@ -113,6 +113,14 @@ std::int32_t open_argument(const Graph& graph) {
                : std::int32_t(place - graph.arguments.begin());
 }
 
+bool reads_index(const Graph& graph, ValueId value) {
+    const std::vector<bool> below = reached(graph, std::span(&value, 1));
+    for (ValueId k = 0; k <= value; ++k)
+        if (below[k] && graph[k].op == Op::Index)
+            return true;
+    return false;
+}
+
 bool reduces(const Graph& graph) {
     return std::ranges::any_of(
         graph.nodes, [](const Node& node) { return node.op == Op::Reduce; });

@@ -49,6 +49,9 @@ std::vector<bool> after_reductions(const Graph& graph);
 /// The argument whose width is open, or -1.
 std::int32_t open_argument(const Graph& graph);
 
+/// Whether a value is computed from i or j as numbers.
+bool reads_index(const Graph& graph, ValueId value);
+
 /// Whether the graph has a reduction.
 bool reduces(const Graph& graph);
 /// Whether a reduction is over both axes, so that rows are merged, too.

@@ -2,6 +2,7 @@
 
 #include "compiler/passes/bounds.h"
 
+#include "compiler/ir/queries.h"
 #include "compiler/monoids/state.h"
 
 #include <cmath>
@@ -13,18 +14,6 @@ using ir::Monoid;
 using ir::Node;
 using ir::Op;
 using ir::ValueId;
-
-namespace {
-
-bool reads_index(const Graph& graph, ValueId id) {
-    const std::vector<bool> below = ir::reached(graph, std::span(&id, 1));
-    for (ValueId k = 0; k <= id; ++k)
-        if (below[k] && graph[k].op == Op::Index)
-            return true;
-    return false;
-}
-
-} // namespace
 
 std::vector<ValueId> masks_of(const Graph& graph, const Node& reduction) {
     const ir::ReductionRow& row = row_of(ir::Reduction(reduction.first));
@@ -46,7 +35,7 @@ std::vector<ValueId> masks_of(const Graph& graph, const Node& reduction) {
     if (counts && graph[body].type.dtype == DType::Bool)
         masks.push_back(body);
     std::erase_if(masks,
-                  [&](ValueId mask) { return !reads_index(graph, mask); });
+                  [&](ValueId mask) { return !ir::reads_index(graph, mask); });
     return masks;
 }
 

@@ -21,7 +21,6 @@
 namespace tilefold::ir {
 namespace {
 
-constexpr ValueId no = no_value;
 using R = Rewriter;
 
 ValueId ordered(R& r, const Node& n) {

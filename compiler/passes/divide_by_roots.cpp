@@ -9,7 +9,6 @@
 namespace tilefold::ir {
 namespace {
 
-constexpr ValueId no = no_value;
 using R = Rewriter;
 
 ValueId quotient(R& r, const Node& n) {
@@ -21,12 +20,12 @@ ValueId quotient(R& r, const Node& n) {
     return no;
 }
 
-constexpr std::array rules = {Rewriter::Entry{Op::Mul, quotient}};
+constexpr std::array quotient_rules = {Rewriter::Entry{Op::Mul, quotient}};
 
 } // namespace
 
 Graph divide_by_roots(const Graph& graph) {
-    return Rewriter(graph, {simplification_rules(), rules}).run();
+    return Rewriter(graph, {simplification_rules(), quotient_rules}).run();
 }
 
 } // namespace tilefold::ir

@@ -19,7 +19,6 @@
 namespace tilefold::ir {
 namespace {
 
-constexpr ValueId no = no_value;
 using R = Rewriter;
 
 /// With fewer components, an exact distance takes hardly longer: 2 D + 10
@@ -136,8 +135,8 @@ constexpr Rewriter::Entry rules_of_differences[] = {
     {Op::VecMat, product_of_difference},
     {Op::SqNorm, norm_of_difference},
 };
-constexpr Rewriter::Entry rules[] = {{Op::SqDist, expanded},
-                                     {Op::Mul, distributed}};
+constexpr Rewriter::Entry expansions[] = {{Op::SqDist, expanded},
+                                          {Op::Mul, distributed}};
 constexpr Rewriter::Entry rules_from_0[] = {{Op::SqDist, expanded_from_0}};
 
 /// Whether an operation is as good of a number a little below 0.
@@ -183,7 +182,7 @@ Graph expand_differences(const Graph& graph) {
 
 Graph expand_distances(const Graph& graph) {
     const std::span<const Rewriter::Entry> table =
-        take_any_sign(graph) ? std::span<const Rewriter::Entry>(rules)
+        take_any_sign(graph) ? std::span<const Rewriter::Entry>(expansions)
                              : std::span<const Rewriter::Entry>(rules_from_0);
     return Rewriter(graph, {table}).run();
 }

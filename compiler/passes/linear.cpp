@@ -20,7 +20,6 @@
 namespace tilefold::ir {
 namespace {
 
-constexpr ValueId no = no_value;
 using R = Rewriter;
 
 /// Sums of vectors hold a number of each component for each row: of more, the
@@ -208,7 +207,7 @@ ValueId sum_of_products(R& r, const Node& n) {
     return no;
 }
 
-constexpr Rewriter::Entry rules[] = {
+constexpr Rewriter::Entry linear_table[] = {
     {Op::MatVec, product_of_list}, {Op::VecMat, product_of_list},
     {Op::Dot, dot_of_list},        {Op::Add, bias},
     {Op::Reduce, sum_of_products},
@@ -217,7 +216,7 @@ constexpr Rewriter::Entry rules[] = {
 } // namespace
 
 std::span<const Rewriter::Entry> linear_rules() {
-    return rules;
+    return linear_table;
 }
 
 } // namespace tilefold::ir

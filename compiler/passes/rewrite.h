@@ -15,6 +15,9 @@
 
 namespace tilefold::ir {
 
+/// What a rule returns that has not matched.
+inline constexpr ValueId no = no_value;
+
 class Rewriter {
 public:
     using Rule = ValueId (*)(Rewriter&, const Node&);

@@ -16,7 +16,6 @@
 namespace tilefold::ir {
 namespace {
 
-constexpr ValueId no = no_value;
 using R = Rewriter;
 
 bool even(std::int64_t number) {
@@ -102,7 +101,7 @@ ValueId power_of_power(R& r, const Node& n) {
     }
 
 // clang-format off
-constexpr Rewriter::Entry rules[] = {
+constexpr Rewriter::Entry simplifications[] = {
     {Op::Neg,     RULE(r.is(a, Op::Neg), r.in(a))},
     {Op::Neg,     RULE(r.is(a, Op::Sub), r.make(Op::Sub, {r.in(a, 1), r.in(a, 0)}))},
     {Op::Add,     RULE(r.is(b, Op::Neg), r.make(Op::Sub, {a, r.in(b)}))},
@@ -150,7 +149,7 @@ constexpr Rewriter::Entry rules[] = {
 } // namespace
 
 std::span<const Rewriter::Entry> simplification_rules() {
-    return rules;
+    return simplifications;
 }
 
 Graph simplify(const Graph& graph) {

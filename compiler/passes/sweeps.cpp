@@ -24,7 +24,7 @@ using ir::ValueId;
 /// Reductions with equal keys share a sweep. A key has the least number of
 /// sweeps that come before, what is reduced, what is kept, the dtype of the
 /// results, and which pairs are met.
-using Key = std::tuple<int, Axes, Axes, DType, ir::Pairs>;
+using SweepKey = std::tuple<int, Axes, Axes, DType, ir::Pairs>;
 
 /// A sum over both axes may be kept for every point in between if it has at
 /// most so many components.
@@ -45,7 +45,7 @@ std::vector<int> levels_of(const Builder& builder, ValueId count) {
     return levels;
 }
 
-Key key_of(const Node& node, int level) {
+SweepKey key_of(const Node& node, int level) {
     return {level, Axes(node.second), node.type.axes, node.type.dtype,
             node.pairs};
 }
@@ -106,7 +106,7 @@ private:
     Builder& builder_;
     std::vector<ValueId>& results_;
     std::vector<int> levels_;
-    std::set<Key> keys_;
+    std::set<SweepKey> keys_;
     std::vector<ValueId> made_;
 };
 
@@ -115,17 +115,17 @@ public:
     /// Sweeps in `plain` leave reductions behind, others also what these have
     /// been made into, where that is less.
     Cutter(Builder& builder, const std::vector<ValueId>& results,
-           const std::set<Key>& plain)
+           const std::set<SweepKey>& plain)
         : builder_(builder), results_(results), plain_(plain),
           count_(ValueId(builder.graph().nodes.size())),
           levels_(levels_of(builder, count_)), last_(count_) {}
 
     /// Decides what each sweep leaves behind. Returns those that would leave
     /// several dtypes, which one array cannot hold.
-    std::set<Key> decide() {
+    std::set<SweepKey> decide() {
         const std::vector<bool> wanted =
             ir::reached(builder_.graph(), results_);
-        std::map<Key, std::vector<ValueId>> operands;
+        std::map<SweepKey, std::vector<ValueId>> operands;
         for (ValueId id = 0; id < count_; ++id) {
             last_[id] = last_below(id);
             if (!wanted[id] || !is_reduction(builder_[id]))
@@ -139,7 +139,7 @@ public:
         for (ValueId result : results_)
             if (result != no_value)
                 host(result);
-        std::set<Key> mixed;
+        std::set<SweepKey> mixed;
         for (const auto& [key, outputs] : groups_)
             if (!has_one_dtype(outputs))
                 mixed.insert(key);
@@ -159,13 +159,13 @@ public:
     }
 
 private:
-    Key key(ValueId id) const { return key_of(builder_[id], levels_[id]); }
+    SweepKey key(ValueId id) const { return key_of(builder_[id], levels_[id]); }
 
     /// The last sweep that `id` is computed from.
-    std::optional<Key> last_below(ValueId id) const {
+    std::optional<SweepKey> last_below(ValueId id) const {
         if (is_reduction(builder_[id]))
             return key(id);
-        std::optional<Key> last;
+        std::optional<SweepKey> last;
         for (ValueId input : builder_[id].inputs())
             last = std::max(last, last_[input]);
         return last;
@@ -178,7 +178,7 @@ private:
     }
 
     /// A sweep has to leave `id` behind.
-    void output(const Key& key, ValueId id) {
+    void output(const SweepKey& key, ValueId id) {
         std::vector<ValueId>& outputs = groups_.at(key);
         if (std::ranges::find(outputs, id) != outputs.end())
             return;
@@ -190,7 +190,8 @@ private:
     }
 
     /// Notes what `values` need of others, in the sweep `key` or in a map.
-    void need(std::span<const ValueId> values, const std::optional<Key>& key) {
+    void need(std::span<const ValueId> values,
+              const std::optional<SweepKey>& key) {
         const auto is_end = [&](ValueId id) {
             return is_reduction(builder_[id]);
         };
@@ -233,7 +234,7 @@ private:
     /// Adds the graph of one sweep; `key` is that of its reductions, none for
     /// a map.
     void add(Sweeps& all, const std::vector<ValueId>& outputs,
-             const std::optional<Key>& key) {
+             const std::optional<SweepKey>& key) {
         Sweep sweep;
         Builder graph(builder_.graph().real, builder_.formula());
         graph.adopt(builder_.graph());
@@ -260,7 +261,7 @@ private:
     /// Returns `id` in another graph, where what other sweeps computed is an
     /// argument.
     ValueId copied(Builder& graph, std::map<ValueId, ValueId>& made,
-                   ValueId root, const std::optional<Key>& key) const {
+                   ValueId root, const std::optional<SweepKey>& key) const {
         const std::vector<bool> wanted =
             ir::reached(builder_.graph(), std::span(&root, 1),
                         [&](ValueId id) { return is_foreign(id, key); });
@@ -280,7 +281,7 @@ private:
         return made.at(root);
     }
 
-    bool is_foreign(ValueId id, const std::optional<Key>& key) const {
+    bool is_foreign(ValueId id, const std::optional<SweepKey>& key) const {
         if (const auto host = hosts_.find(id); host != hosts_.end())
             return host->second != key;
         return is_reduction(builder_[id]) && this->key(id) != key;
@@ -300,12 +301,13 @@ private:
 
     Builder& builder_;
     const std::vector<ValueId>& results_;
-    const std::set<Key>& plain_;
+    const std::set<SweepKey>& plain_;
     ValueId count_;
     std::vector<int> levels_;
-    std::vector<std::optional<Key>> last_; ///< see last_below(), by value
-    std::map<ValueId, Key> hosts_; ///< of outputs that are no reductions
-    std::map<Key, std::vector<ValueId>> groups_; ///< what each leaves behind
+    std::vector<std::optional<SweepKey>> last_; ///< see last_below(), by value
+    std::map<ValueId, SweepKey> hosts_; ///< of outputs that are no reductions
+    std::map<SweepKey, std::vector<ValueId>>
+        groups_; ///< what each leaves behind
     std::vector<ValueId> maps_;
     std::map<ValueId, ResultPlace> places_;
     std::map<std::string, DType> left_; ///< dtypes, by name of the part
@@ -315,10 +317,10 @@ private:
 
 Sweeps cut(Builder& builder, std::vector<ValueId> results) {
     DoubleSums(builder, results).run();
-    std::set<Key> plain;
+    std::set<SweepKey> plain;
     for (;;) {
         Cutter cutter(builder, results, plain);
-        const std::set<Key> mixed = cutter.decide();
+        const std::set<SweepKey> mixed = cutter.decide();
         if (mixed.empty())
             return cutter.sweeps();
         plain.insert(mixed.begin(), mixed.end());

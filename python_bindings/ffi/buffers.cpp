@@ -5,9 +5,6 @@ namespace tilefold::python {
 
 namespace {
 
-/// Element 0 of arrays that have none: a null pointer would mean a number.
-const double no_elements[2] = {0, 0};
-
 Element element_of(xla::ffi::DataType type) {
     namespace ffi = xla::ffi;
     struct Row {

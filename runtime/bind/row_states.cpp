@@ -12,13 +12,14 @@
 namespace tilefold {
 namespace {
 
-[[noreturn]] void refuse(const std::string& what, const std::string& cure) {
+[[noreturn]] void refuse_formula(const std::string& what,
+                                 const std::string& cure) {
     fail(Code::BadOption, {"formula", what, cure});
 }
 
 const KernelCall& kernel_with_states(const KernelCall* call) {
     if (!call)
-        refuse(
+        refuse_formula(
             "one that takes several passes over the pairs, and states are "
             "of one",
             "compute what it needs of all points by reductions of their own, "
@@ -26,7 +27,7 @@ const KernelCall& kernel_with_states(const KernelCall* call) {
     const Program& program = call->executable->program;
     if (!ir::reduces(program.graph()) ||
         (program.single_column && !program.folds_rows))
-        refuse("one that reduces nothing", "call it, part by part");
+        refuse_formula("one that reduces nothing", "call it, part by part");
     if (!call->executable->kernel || !call->job.segment)
         internal_error("states without a kernel or a segment");
     if (!call->job.kernel->init)

@@ -33,6 +33,9 @@ std::string spelling_of(const Location& location); ///< "the CPU", "cuda:0"
 /// The strides of C-contiguous elements of `step` bytes.
 Extents dense_strides(const Extents& shape, std::size_t step);
 
+/// Element 0 of arrays that have none: a null pointer would mean a number.
+inline constexpr double no_elements[2] = {0, 0};
+
 /// Strides are in bytes and may be 0 or negative; `data` is element 0.
 /// A plain number is a view of no axes whose value is `number`.
 struct View {

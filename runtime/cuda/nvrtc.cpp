@@ -24,7 +24,7 @@ constexpr const char* wheels[] = {"/nvidia/cu13/lib", "/nvidia/cuda_nvrtc/lib"};
 /// Older ones do not know __grid_constant__ kernels of C++17.
 constexpr int oldest_version = 12;
 
-using Program = struct _nvrtcProgram*;
+using NvrtcProgram = struct _nvrtcProgram*;
 constexpr int success = 0;
 
 std::string soname(const char* version) {
@@ -98,16 +98,16 @@ struct Nvrtc::Library {
     SharedLibrary file;
     int major = 0, minor = 0;
     std::vector<int> architectures; ///< 80, 90 …, ascending
-    int (*create)(Program*, const char*, const char*, int, const char* const*,
-                  const char* const*) = nullptr;
-    int (*compile)(Program, int, const char* const*) = nullptr;
-    int (*destroy)(Program*) = nullptr;
-    int (*log_size)(Program, std::size_t*) = nullptr;
-    int (*log)(Program, char*) = nullptr;
-    int (*cubin_size)(Program, std::size_t*) = nullptr;
-    int (*cubin)(Program, char*) = nullptr;
-    int (*ptx_size)(Program, std::size_t*) = nullptr;
-    int (*ptx)(Program, char*) = nullptr;
+    int (*create)(NvrtcProgram*, const char*, const char*, int,
+                  const char* const*, const char* const*) = nullptr;
+    int (*compile)(NvrtcProgram, int, const char* const*) = nullptr;
+    int (*destroy)(NvrtcProgram*) = nullptr;
+    int (*log_size)(NvrtcProgram, std::size_t*) = nullptr;
+    int (*log)(NvrtcProgram, char*) = nullptr;
+    int (*cubin_size)(NvrtcProgram, std::size_t*) = nullptr;
+    int (*cubin)(NvrtcProgram, char*) = nullptr;
+    int (*ptx_size)(NvrtcProgram, std::size_t*) = nullptr;
+    int (*ptx)(NvrtcProgram, char*) = nullptr;
     int (*get_version)(int*, int*) = nullptr;
     int (*count_architectures)(int*) = nullptr;
     int (*get_architectures)(int*) = nullptr;
@@ -184,7 +184,7 @@ private:
     }
 
     const Library& library_;
-    Program program_ = nullptr;
+    NvrtcProgram program_ = nullptr;
 };
 
 struct Compiled {

@@ -9,7 +9,7 @@ namespace tilefold {
 namespace {
 
 /// Pieces may be of unlike cost; more than these share the work no better.
-constexpr double most_pieces = 1024;
+constexpr double pieces_of_all = 1024;
 
 void add_rows(std::vector<RowTask>& tasks, std::int64_t batch, Interval rows,
               std::span<const Interval> columns, std::int64_t block) {
@@ -60,7 +60,7 @@ void add_pieces(RowTasks& tasks, const Job& job, std::size_t begin,
 
 void cut_pieces(RowTasks& tasks, const Job& job, double total) {
     add_pieces(tasks, job, 0, tasks.all.size(),
-               std::max(Job::piece_nanoseconds, total / most_pieces),
+               std::max(Job::piece_nanoseconds, total / pieces_of_all),
                tasks.all.size() + 1);
 }
 

@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <sstream>
 #include <utility>
 
 namespace tilefold {
@@ -92,13 +91,6 @@ private:
     Clocked& clocked_;
     std::vector<std::byte> bytes_;
 };
-
-std::string spelled(double number) {
-    std::ostringstream text;
-    text.precision(2);
-    text << number;
-    return text.str();
-}
 
 double value_at(const View& view, std::int64_t row, std::int64_t column) {
     const auto* data = static_cast<const char*>(view.data);
@@ -341,8 +333,8 @@ void KernelSystem::store(const Solution& solution, const Output& real,
 std::string KernelSystem::warning(const Solution& solution,
                                   const SolveOptions& options) const {
     const std::string iterations = std::to_string(solution.iterations),
-                      residual = spelled(solution.largest_residual()),
-                      rtol = spelled(options.rtol);
+                      residual = spelled(solution.largest_residual(), 2),
+                      rtol = spelled(options.rtol, 2);
     const bool single = working_ == DType::F32;
     switch (solution.worst()) {
     case SolveStatus::Converged:
@@ -387,8 +379,8 @@ std::string warning_of(const LogDeterminant& found) {
         return message_of(Code::LogdetNotFinite, {});
     case SolveStatus::Exhausted:
         return message_of(Code::LogdetUnsettled,
-                          {spelled(found.moved), std::to_string(found.steps),
-                           spelled(found.error)});
+                          {spelled(found.moved, 2), std::to_string(found.steps),
+                           spelled(found.error, 2)});
     }
     internal_error("an unknown outcome");
 }

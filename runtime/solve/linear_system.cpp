@@ -11,15 +11,13 @@
 #include <string>
 
 namespace tilefold {
-namespace {
 
-std::string spelled(double number) {
+std::string spelled(double number, int digits) {
     std::ostringstream text;
+    text.precision(digits);
     text << number;
     return text.str();
 }
-
-} // namespace
 
 SolveStatus Solution::worst() const {
     return outcomes.empty()

@@ -37,6 +37,9 @@ enum class Method : std::uint8_t {
     Auto, ///< the first; where it meets an indefinite matrix, the second
 };
 
+/// A number for a message.
+std::string spelled(double number, int digits = 6);
+
 struct SolveOptions {
     double ridge = 0;   ///< added to the diagonal; at least 0 but for MINRES
     double rtol = 1e-6; ///< of |b - A x| / |b|; above 0

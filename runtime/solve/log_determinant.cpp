@@ -30,7 +30,6 @@
 #include <limits>
 #include <numbers>
 #include <random>
-#include <sstream>
 
 namespace tilefold {
 namespace {
@@ -44,7 +43,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double small_part = 0.1;
 /// The share of the value that rounding leaves in doubt, whatever the probes
 /// say.
-constexpr double rounding = 1e-12;
+constexpr double in_doubt = 1e-12;
 /// Steps between two looks at the quadrature.
 constexpr std::int64_t stride = 5;
 
@@ -399,7 +398,7 @@ private:
         found.error = std::hypot(spread, found.moved);
         const bool settled =
             found.moved <= small_part * spread ||
-            found.moved <= rounding * (std::abs(found.value) + rows);
+            found.moved <= in_doubt * (std::abs(found.value) + rows);
         found.outcome =
             settled ? SolveStatus::Converged : SolveStatus::Exhausted;
     }
@@ -438,12 +437,6 @@ private:
     bool finite_ = true;
     bool symmetric_ = true; ///< where it is not, the quadrature is of nothing
 };
-
-std::string spelled(double number) {
-    std::ostringstream text;
-    text << number;
-    return text.str();
-}
 
 } // namespace
 

@@ -104,6 +104,10 @@ std::string message_of(const std::function<void()>& run) {
     return "no error";
 }
 
+std::string refusal(std::string_view formula, std::string_view arguments) {
+    return message_of([&] { graph_of(formula, arguments); });
+}
+
 void expect_golden(const std::string& name, const std::string& text) {
     const std::filesystem::path path =
         std::filesystem::path(TILEFOLD_GOLDEN_FOLDER) / name;

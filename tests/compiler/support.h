@@ -34,6 +34,12 @@ std::string print(const std::vector<SweepProgram>& sweeps);
 /// The whole message of the Error that `run` throws; "no error" without one.
 std::string message_of(const std::function<void()>& run);
 
+/// That of a formula which is refused.
+std::string refusal(std::string_view formula, std::string_view arguments = "");
+
+/// Two arrays of three components, in single precision.
+inline constexpr std::string_view xy = "x f32[3], y f32[3]";
+
 /// Compares with tests/compiler/golden/`name`. A missing file fails;
 /// TILEFOLD_UPDATE_GOLDEN=1 writes it.
 void expect_golden(const std::string& name, const std::string& text);

@@ -22,7 +22,7 @@ struct DerivedCase {
 };
 
 // clang-format off
-const DerivedCase cases[] = {
+const DerivedCase derived_cases[] = {
     {"gaussian by x", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[3], y f32[3], b f32, l f64, grad f32", {"x"}},
     {"gaussian by all", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[3], y f32[3], b f32, l f64, grad f32", {"x", "y", "b", "l"}},
     {"wide values", "sum_j exp(-|x_i - y_j|²) b_j", "x f32[3], y f32[3], b f32[2], grad f32[2]", {"b"}},
@@ -59,7 +59,7 @@ std::string text_of(const DerivedCase& c) {
 
 TEST(Derivatives, Golden) {
     std::string text;
-    for (const DerivedCase& c : cases)
+    for (const DerivedCase& c : derived_cases)
         text += text_of(c);
     expect_golden("derivatives.txt", text);
 }

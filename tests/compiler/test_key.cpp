@@ -11,7 +11,7 @@
 namespace tilefold::tests {
 namespace {
 
-constexpr std::string_view xyb = "x f32[3], y f32[3], b f32";
+constexpr std::string_view with_numbers = "x f32[3], y f32[3], b f32";
 
 std::string key_of(std::string_view formula, std::string_view types,
                    const CpuOptions& options = {}) {
@@ -24,15 +24,15 @@ TEST(Key, IsOneForAThousandConstants) {
     for (int k = 0; k < 1000; ++k) {
         const std::string c = std::to_string(1 + random() % 100000);
         const std::string d = std::to_string(double(random()) / 7) + "1";
-        keys.insert(
-            key_of("sum_j exp(-|x_i - y_j|²/" + c + ") b_j * " + d, xyb));
+        keys.insert(key_of("sum_j exp(-|x_i - y_j|²/" + c + ") b_j * " + d,
+                           with_numbers));
     }
     EXPECT_EQ(keys.size(), 1u);
 }
 
 TEST(Key, IsOneForEqualConstantsInDifferentPlaces) {
-    EXPECT_EQ(key_of("sum_j exp(-|x_i - y_j|²/2) b_j * 2", xyb),
-              key_of("sum_j exp(-|x_i - y_j|²/2) b_j * 3", xyb));
+    EXPECT_EQ(key_of("sum_j exp(-|x_i - y_j|²/2) b_j * 2", with_numbers),
+              key_of("sum_j exp(-|x_i - y_j|²/2) b_j * 3", with_numbers));
     EXPECT_EQ(key_of("max_j (2*x_i + 2*y_j)", "x f32, y f32"),
               key_of("max_j (2*x_i + 5*y_j)", "x f32, y f32"));
 }
@@ -45,11 +45,14 @@ TEST(Key, IgnoresNames) {
 }
 
 TEST(Key, IgnoresHowTheSameIsWritten) {
-    const std::string key = key_of("sum_j exp(-|x_i - y_j|²) b_j", xyb);
-    EXPECT_EQ(key, key_of("sum_j b_j exp(-|y_j - x_i|²)", xyb));
-    EXPECT_EQ(key, key_of("sum_j b_j * exp(-(x_i - y_j)·(x_i - y_j))", xyb));
-    EXPECT_EQ(key, key_of("sum_j k b_j with k = exp(-sqdist(x_i, y_j))", xyb));
-    EXPECT_EQ(key, key_of("sum_i exp(-|x_i - y_j|²) b_i", xyb));
+    const std::string key =
+        key_of("sum_j exp(-|x_i - y_j|²) b_j", with_numbers);
+    EXPECT_EQ(key, key_of("sum_j b_j exp(-|y_j - x_i|²)", with_numbers));
+    EXPECT_EQ(
+        key, key_of("sum_j b_j * exp(-(x_i - y_j)·(x_i - y_j))", with_numbers));
+    EXPECT_EQ(key, key_of("sum_j k b_j with k = exp(-sqdist(x_i, y_j))",
+                          with_numbers));
+    EXPECT_EQ(key, key_of("sum_i exp(-|x_i - y_j|²) b_i", with_numbers));
 }
 
 TEST(Key, IgnoresTheWidthOfWhatIsSummed) {
@@ -61,11 +64,11 @@ TEST(Key, IgnoresTheWidthOfWhatIsSummed) {
 
 TEST(Key, DependsOnFormulaTypesAndPlan) {
     std::set<std::string> keys;
-    keys.insert(key_of("sum_j exp(-|x_i - y_j|²) b_j", xyb));
-    keys.insert(
-        key_of("sum_j exp(-|x_i - y_j|²) b_j", xyb, {.isa = Isa::X86_64_V3}));
-    keys.insert(key_of("mean_j exp(-|x_i - y_j|²) b_j", xyb));
-    keys.insert(key_of("sum_j exp(-|x_i - y_j|³) b_j", xyb));
+    keys.insert(key_of("sum_j exp(-|x_i - y_j|²) b_j", with_numbers));
+    keys.insert(key_of("sum_j exp(-|x_i - y_j|²) b_j", with_numbers,
+                       {.isa = Isa::X86_64_V3}));
+    keys.insert(key_of("mean_j exp(-|x_i - y_j|²) b_j", with_numbers));
+    keys.insert(key_of("sum_j exp(-|x_i - y_j|³) b_j", with_numbers));
     keys.insert(
         key_of("sum_j exp(-|x_i - y_j|²) b_j", "x f32[4], y f32[4], b f32"));
     keys.insert(

@@ -255,7 +255,7 @@ std::int64_t bytes_of(const ir::Graph& graph, const LoweredKernel& kernel,
         words ? words->packed() : components_of(graph[id].type);
     if (graph[id].type.rows == dynamic)
         return 0;
-    if (operand.order == Order::Points)
+    if (operand.order == OperandOrder::Points)
         return operands.capacity * operand.run;
     return operands.capacity * components *
            std::int64_t(size_of(operand.dtype));

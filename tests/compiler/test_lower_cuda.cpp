@@ -29,7 +29,7 @@ struct CudaLoweredCase {
     std::int32_t width = 8;
 };
 
-ir::Graph graph_of(const CudaLoweredCase& c) {
+ir::Graph graph_of_case(const CudaLoweredCase& c) {
     return program_of(c.formula, c.arguments, c.mode).graph();
 }
 
@@ -39,13 +39,13 @@ cuda::Plan plan_of(const ir::Graph& graph, const CudaLoweredCase& c) {
 }
 
 cuda::LoweredKernel lowered(const CudaLoweredCase& c) {
-    const ir::Graph graph = graph_of(c);
+    const ir::Graph graph = graph_of_case(c);
     return lower(graph, plan_of(graph, c));
 }
 
 // clang-format off
 /// One for each loop of loops.def, and for each way of multiply.def.
-constexpr CudaLoweredCase shown[] = {
+constexpr CudaLoweredCase shown_cuda[] = {
     {"short vectors", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[3], y f32[3], b f32, l f64"},
     {"few rows", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[3], y f32[3], b f32, l f64", Mode::Reduce, 0, true},
     {"open width", "sum_j exp(-|x_i - y_j|²/2l²) b_j", "x f32[3], y f32[3], b f32[2], l f64"},
@@ -68,8 +68,8 @@ constexpr CudaLoweredCase shown[] = {
 
 TEST(LowerCuda, Golden) {
     std::string text;
-    for (const CudaLoweredCase& c : shown) {
-        const ir::Graph graph = graph_of(c);
+    for (const CudaLoweredCase& c : shown_cuda) {
+        const ir::Graph graph = graph_of_case(c);
         const cuda::Plan plan = plan_of(graph, c);
         const cuda::LoweredKernel kernel = lower(graph, plan);
         text += std::string("── ") + c.name + ": " + c.formula + "\n" +
@@ -81,7 +81,7 @@ TEST(LowerCuda, Golden) {
 
 TEST(LowerCuda, EachLoopIsTaken) {
     std::set<Loop> taken;
-    for (const CudaLoweredCase& c : shown)
+    for (const CudaLoweredCase& c : shown_cuda)
         taken.insert(lowered(c).loop);
 #define LOOP(...) +1
     constexpr std::size_t rows =
@@ -93,7 +93,7 @@ TEST(LowerCuda, EachLoopIsTaken) {
 
 TEST(LowerCuda, EachWayToMultiplyIsTaken) {
     std::set<Multiply> taken;
-    for (const CudaLoweredCase& c : shown)
+    for (const CudaLoweredCase& c : shown_cuda)
         for (const auto& [id, way] : lowered(c).ways)
             taken.insert(way);
 #define MULTIPLY(...) +1
@@ -107,7 +107,7 @@ TEST(LowerCuda, EachWayToMultiplyIsTaken) {
 /// Loops over tiles bring the vectors that they multiply, and no record of a
 /// point has them.
 TEST(LowerCuda, AVectorIsPackedOrBrought) {
-    for (const CudaLoweredCase& c : shown) {
+    for (const CudaLoweredCase& c : shown_cuda) {
         SCOPED_TRACE(c.name);
         const cuda::LoweredKernel kernel = lowered(c);
         EXPECT_EQ(kernel.fetched.empty(), !kernel.has_tiles());

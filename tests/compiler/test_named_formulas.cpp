@@ -47,10 +47,6 @@ std::string graph_text(std::string_view formula) {
     return ir::print(graph_of(formula, types_of(formula)));
 }
 
-std::string refusal(std::string_view formula, std::string_view types = "") {
-    return message_of([&] { graph_of(formula, types); });
-}
-
 TEST(NamedFormulas, AreWhatTheirRowsSay) {
     for (const NamedFormula& row : catalogue) {
         const ast::Formula formula = parsed(row.formula);

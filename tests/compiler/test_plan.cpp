@@ -50,7 +50,7 @@ TEST(Plan, ATileOfLongTermsIsSmall) {
     EXPECT_GT(choose_plan(graph, Nest::Reduce, Isa::X86_64_V4).columns, 1);
 }
 
-std::string refusal(const std::string& text) {
+std::string refusal_of_plan(const std::string& text) {
     const std::string message = message_of([&] { parse_plan(text); });
     return message.substr(0, message.find('\n'));
 }
@@ -73,17 +73,19 @@ TEST(Plan, HasATileOfItsKind) {
 }
 
 TEST(Plan, RefusesWhatIsNone) {
-    EXPECT_EQ(refusal("lanes"), "the plan's 'lanes': key=value expected");
-    EXPECT_EQ(refusal("speed=9"), "the plan's 'speed': no such key");
-    EXPECT_EQ(refusal("isa=sparc"), "the plan's 'sparc': no such instruction "
-                                    "set");
-    EXPECT_EQ(refusal("nest=bird"), "the plan's 'bird': one of reduce, "
-                                    "single_panel, values expected");
-    EXPECT_EQ(refusal("lanes=many"),
+    EXPECT_EQ(refusal_of_plan("lanes"),
+              "the plan's 'lanes': key=value expected");
+    EXPECT_EQ(refusal_of_plan("speed=9"), "the plan's 'speed': no such key");
+    EXPECT_EQ(refusal_of_plan("isa=sparc"),
+              "the plan's 'sparc': no such instruction "
+              "set");
+    EXPECT_EQ(refusal_of_plan("nest=bird"), "the plan's 'bird': one of reduce, "
+                                            "single_panel, values expected");
+    EXPECT_EQ(refusal_of_plan("lanes=many"),
               "the plan's 'many': not a number from 1 to 64");
-    EXPECT_EQ(refusal("lanes=8"),
+    EXPECT_EQ(refusal_of_plan("lanes=8"),
               "the plan's 'isa': missing: " + isa_spellings());
-    EXPECT_EQ(refusal("isa=x86-64-v4 lanes=7"),
+    EXPECT_EQ(refusal_of_plan("isa=x86-64-v4 lanes=7"),
               "the plan's 'lanes': one vector of f32 or f64 expected");
 }
 

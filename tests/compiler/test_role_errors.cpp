@@ -8,12 +8,6 @@
 namespace tilefold::tests {
 namespace {
 
-std::string refusal(std::string_view formula, std::string_view types) {
-    return message_of([&] { graph_of(formula, types); });
-}
-
-constexpr std::string_view xy = "x f32[3], y f32[3]";
-
 // ---- names and roles --------------------------------------------------------
 
 TEST(Refusals, NamesThatAreMissing) {

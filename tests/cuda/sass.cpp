@@ -29,7 +29,8 @@ std::string disassembled(const std::vector<std::byte>& code) {
             std::filesystem::exists(path))
             tool = path;
     if (tool.empty())
-        throw std::runtime_error("no nvdisasm: scripts/setup installs it");
+        throw std::runtime_error(
+            "no nvdisasm: scripts/setup --tests installs it");
     std::string file =
         (std::filesystem::temp_directory_path() / "tilefold-XXXXXX").string();
     if (const int made = mkstemp(file.data()); made < 0)

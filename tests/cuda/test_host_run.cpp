@@ -16,7 +16,7 @@
 namespace tilefold::tests {
 namespace {
 
-constexpr std::int64_t rows = 200, columns = 900;
+constexpr std::int64_t many_rows = 200, many_columns = 900;
 
 std::vector<float> coordinates(std::int64_t points, unsigned seed) {
     std::vector<float> all;
@@ -43,9 +43,9 @@ protected:
     template <class Term, class Join>
     std::vector<double> expected(Term term, Join join, double first) const {
         std::vector<double> all;
-        for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t i = 0; i < many_rows; ++i) {
             double result = first;
-            for (std::int64_t j = 0; j < columns; ++j) {
+            for (std::int64_t j = 0; j < many_columns; ++j) {
                 double squared = 0;
                 for (std::size_t d = 0; d < 3; ++d) {
                     const double apart = double(x_[std::size_t(3 * i) + d]) -
@@ -78,9 +78,9 @@ protected:
         job.operands = operands;
         job.batches = &batches;
         job.literals = loaded.graph().literals.data();
-        job.rows = rows;
-        job.columns = columns;
-        std::vector<float> out(rows, 0.5f);
+        job.rows = many_rows;
+        job.columns = many_columns;
+        std::vector<float> out(many_rows, 0.5f);
         job.target.data = reinterpret_cast<char*>(out.data());
         job.target.row = job.target.component = sizeof(float);
         job.target.accumulate = accumulate_;
@@ -105,7 +105,8 @@ protected:
             EXPECT_NEAR(got[i], wanted[i], 2e-6 * std::fabs(wanted[i])) << i;
     }
 
-    std::vector<float> x_ = coordinates(rows, 1), y_ = coordinates(columns, 2);
+    std::vector<float> x_ = coordinates(many_rows, 1),
+                       y_ = coordinates(many_columns, 2);
     bool accumulate_ = false;
     std::optional<cuda::Driver> driver_;
 };

@@ -50,7 +50,7 @@ std::vector<int> majors() {
 }
 
 /// "x f32[D], y f32[D], b f32, l f64"
-CudaCase gaussian(int dimensions) {
+CudaCase gaussian_case(int dimensions) {
     const std::string vector = " f32[" + std::to_string(dimensions) + "], ";
     return cuda_case("gaussian", "sum_j exp(-|x_i - y_j|²/2l²) b_j",
                      "x" + vector + "y" + vector + "b f32, l f64");
@@ -58,9 +58,9 @@ CudaCase gaussian(int dimensions) {
 
 std::vector<CudaCase> benchmarks() {
     return {
-        gaussian(3),
-        gaussian(16),
-        gaussian(64),
+        gaussian_case(3),
+        gaussian_case(16),
+        gaussian_case(64),
         cuda_case("laplace", "sum_j exp(-|x_i - y_j|/l) b_j",
                   "x f32[3], y f32[3], b f32, l f64"),
         cuda_case("cauchy", "sum_j b_j/(1 + |x_i-y_j|²/l²)",
@@ -116,7 +116,7 @@ TEST(Nvrtc, KernelsOfFewRowsSpillNothing) {
 /// A column is loaded, its address found, for eight rows.
 TEST(Nvrtc, APairOfFewRowsTakesLittleMore) {
     for (const int major : majors()) {
-        const cuda::Image image = compiled_for_few(gaussian(3), major);
+        const cuda::Image image = compiled_for_few(gaussian_case(3), major);
         const Loop loop = innermost_loop(image, "accumulate", "MUFU.EX2");
         EXPECT_LE(double(loop.size) / loop.count("MUFU.EX2"), 15) << major;
     }
@@ -151,7 +151,7 @@ TEST(Nvrtc, ChainsOfStatementsAreNotUnrolled) {
 /// Returns how many instructions a pair of a Gaussian takes: one has one
 /// exponential.
 double instructions_per_pair(int dimensions, int major) {
-    const cuda::Image image = compiled(gaussian(dimensions), 1, major);
+    const cuda::Image image = compiled(gaussian_case(dimensions), 1, major);
     const Loop loop = innermost_loop(image, "accumulate", "MUFU.EX2");
     return double(loop.size) / loop.count("MUFU.EX2");
 }
@@ -201,7 +201,7 @@ TEST(Nvrtc, ShortExpandedDistancesTakeTensorCores) {
     constexpr double pairs = 64;
     for (const auto& each : cases)
         for (const int major : majors()) {
-            CudaCase of = gaussian(16);
+            CudaCase of = gaussian_case(16);
             of.product_error = each.product_error;
             const cuda::Image image = compiled(of, 1, major);
             EXPECT_EQ(image.plan.multiply, each.multiply);
@@ -220,7 +220,7 @@ TEST(Nvrtc, ShortExpandedDistancesTakeTensorCores) {
 /// few others: 8 × 8 in registers take 4 LDS.128 a component.
 TEST(Nvrtc, ATileOfPairsIsHeldInRegisters) {
     for (const int major : majors()) {
-        const cuda::Image image = compiled(gaussian(64), 1, major);
+        const cuda::Image image = compiled(gaussian_case(64), 1, major);
         EXPECT_EQ(image.plan.multiply, cuda::Multiply::Fma);
         const cuda::Resources* loop = image.resources_of("accumulate");
         EXPECT_EQ(loop->spill_stores + loop->spill_loads, 0);
@@ -391,7 +391,7 @@ TEST(Nvrtc, TheModelCountsWhatATileOfPairsHas) {
 /// The same of one chunk, by FFMA: its products are no loop, and the first of
 /// them begin the sums, so that no register is set before (64 MOV).
 TEST(Nvrtc, OneChunkOfComponentsIsNoLoop) {
-    CudaCase of = gaussian(16);
+    CudaCase of = gaussian_case(16);
     of.product_error = 2.5e-7;
     constexpr double pairs = 64;
     for (const int major : majors()) {
@@ -437,8 +437,8 @@ TEST(Nvrtc, TheModelCountsTheTensorCoresOfAttention) {
 }
 
 TEST(Nvrtc, TheLoopOfAGaussianIsWhatItsFormulaSays) {
-    const Loop loop =
-        innermost_loop(compiled(gaussian(3), 1, 9), "accumulate", "MUFU.EX2");
+    const Loop loop = innermost_loop(compiled(gaussian_case(3), 1, 9),
+                                     "accumulate", "MUFU.EX2");
     const int pairs = loop.count("MUFU.EX2");
     EXPECT_EQ(loop.count("FADD"), 3 * pairs); // differences
     EXPECT_EQ(loop.count("FFMA"), 4 * pairs); // squares, and the weight
@@ -450,7 +450,7 @@ TEST(Nvrtc, TheLoopOfAGaussianIsWhatItsFormulaSays) {
 /// NVRTC takes about 0.1 ms for each of them, beside 20 for any source; of the
 /// two programs beside each other.
 TEST(Nvrtc, CompilesFewInstructionsForAGaussian) {
-    const cuda::Image image = compiled(gaussian(3), 1, 9);
+    const cuda::Image image = compiled(gaussian_case(3), 1, 9);
     EXPECT_LE(instruction_count(image, "accumulate"), 440);
     EXPECT_LE(instruction_count(image, "finish"), 240);
     EXPECT_LE(instruction_count(image, "prepare"), 230);
@@ -481,7 +481,7 @@ TEST(Nvrtc, AttentionMultipliesOnTensorCores) {
 }
 
 TEST(Nvrtc, CardsWithoutTensorCoresMultiplyInRegisters) {
-    CudaCase far = gaussian(64);
+    CudaCase far = gaussian_case(64);
     far.product_error = 1e-5;
     for (const CudaCase& each : {far, attention_of(64, 5e-3)}) {
         const cuda::Image image = compiled(each, 64, 7, 5);
@@ -509,7 +509,7 @@ TEST(Nvrtc, AcceptsEveryFormula) {
 }
 
 TEST(Nvrtc, MakesPtxForACardThatItDoesNotKnow) {
-    const cuda::Image image = compiled(gaussian(3), 1, 19, 5);
+    const cuda::Image image = compiled(gaussian_case(3), 1, 19, 5);
     EXPECT_TRUE(image.is_ptx);
     EXPECT_EQ(image.architecture, "compute_121");
     EXPECT_NE(std::string(reinterpret_cast<const char*>(image.codes[0].data()))
@@ -518,8 +518,8 @@ TEST(Nvrtc, MakesPtxForACardThatItDoesNotKnow) {
 }
 
 TEST(Nvrtc, GivesTheSameBytesAgain) {
-    EXPECT_EQ(compiled(gaussian(3), 1, 9).codes,
-              compiled(gaussian(3), 1, 9).codes);
+    EXPECT_EQ(compiled(gaussian_case(3), 1, 9).codes,
+              compiled(gaussian_case(3), 1, 9).codes);
 }
 
 TEST(Nvrtc, SaysWhereItWasLookedFor) {
@@ -530,7 +530,7 @@ TEST(Nvrtc, SaysWhereItWasLookedFor) {
 }
 
 TEST(Nvrtc, RefusesACardThatIsTooOld) {
-    EXPECT_EQ(message_of([&] { compiled(gaussian(3), 1, 3, 5); }),
+    EXPECT_EQ(message_of([&] { compiled(gaussian_case(3), 1, 3, 5); }),
               "a GPU of compute capability 3.5 is older than NVRTC 13.0 "
               "compiles for\ncompute this formula on the CPU, or install an "
               "older NVRTC");

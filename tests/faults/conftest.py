@@ -23,7 +23,7 @@ interrupts.hear()
 def shim() -> Path:
     """The library that lets calls fail, which the build made."""
     found = sorted(_ROOT.glob("build/python*/**/libfaults.so"))
-    assert found, "libfaults.so is not built: run scripts/setup"
+    assert found, "libfaults.so is not built: run scripts/setup --tests"
     return found[0]
 
 

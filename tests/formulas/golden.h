@@ -10,6 +10,9 @@
 
 namespace tilefold::tests {
 
+/// Between a formula of such a file and what it gives.
+inline constexpr std::string_view arrow = " ⇒";
+
 /// A file in this folder, read whole.
 std::string read_golden(std::string_view file);
 void write_golden(std::string_view file, std::string_view text);

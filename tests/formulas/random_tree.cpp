@@ -5,7 +5,6 @@
 
 namespace tilefold::tests {
 
-using ast::Axes;
 using ast::Kind;
 using ast::Node;
 using ast::NodeId;
@@ -75,11 +74,11 @@ NodeId Grower::leaf() {
     case 2:
         node.kind = Kind::Variable;
         node.name = one_of(random_, arrays);
-        node.axes = choose(2) == 0 ? Axes::I : Axes::J;
+        node.axes = choose(2) == 0 ? ast::Axes::I : ast::Axes::J;
         break;
     case 3:
         node.kind = Kind::Index;
-        node.axes = choose(2) == 0 ? Axes::I : Axes::J;
+        node.axes = choose(2) == 0 ? ast::Axes::I : ast::Axes::J;
         break;
     default:
         node.kind = Kind::Name;
@@ -137,7 +136,7 @@ NodeId Grower::subscript(int depth) {
 NodeId Grower::reduce(int depth) {
     constexpr const char* single[] = {"sum", "max", "mean", "logsumexp"};
     constexpr const char* pairs[] = {"softmax", "argkmin", "logsumexp"};
-    constexpr Axes axes[] = {Axes::I, Axes::J, Axes::IJ};
+    constexpr ast::Axes axes[] = {ast::Axes::I, ast::Axes::J, ast::Axes::IJ};
     Node node;
     node.kind = Kind::Reduce;
     node.axes = axes[choose(3)];

@@ -16,8 +16,6 @@ namespace tilefold::tests {
 
 namespace {
 
-constexpr std::string_view arrow = " ⇒";
-
 /// The reading, or ✗ and the first line of the refusal.
 std::string outcome(const std::string& text) {
     try {

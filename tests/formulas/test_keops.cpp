@@ -14,14 +14,12 @@ namespace tilefold::tests {
 
 namespace {
 
-constexpr std::string_view arrow = " ⇒";
-
 const std::vector<std::string> aliases = {
     "x = Vi(3)", "y = Vj(3)", "b = Vj(2)", "g = Pm(1)", "s = Pm(3)",
 };
 
 /// The pair term alone; for the whole of Genred see the tests below.
-std::string outcome(const std::string& text) {
+std::string keops_outcome(const std::string& text) {
     try {
         return print_readings(
             parse_keops(text, aliases, {}, vocabulary()).formula);
@@ -48,7 +46,8 @@ TEST(Keops, IsReadAsWritten) {
         if (!line.empty() && !line.starts_with('#')) {
             std::string formula = line.substr(0, line.find(arrow));
             formula.erase(formula.find_last_not_of(' ') + 1);
-            wanted = formula + std::string(arrow) + " " + outcome(formula);
+            wanted =
+                formula + std::string(arrow) + " " + keops_outcome(formula);
             if (!updating_golden()) {
                 EXPECT_EQ(line, wanted);
             }

@@ -40,9 +40,10 @@ template <class T> void write(std::ofstream& to, const T& value) {
 
 std::string emulator_missing() {
     if (!*qemu)
-        return "qemu-aarch64 was not found; scripts/setup installs it";
+        return "qemu-aarch64 was not found; scripts/setup --tests installs it";
     if (!*driver)
-        return "aarch64-linux-gnu-g++ was not found; scripts/setup installs it";
+        return "aarch64-linux-gnu-g++ was not found; scripts/setup --tests "
+               "installs it";
     return {};
 }
 

@@ -15,7 +15,7 @@ namespace tilefold::test {
 namespace {
 
 /// Distance of `got` from `wanted` in steps of T at `wanted`.
-template <class T> double ulps(T got, long double wanted) {
+template <class T> double steps_between(T got, long double wanted) {
     const long double size = std::fabs(wanted);
     const T rounded = T(size);
     if (std::isinf(rounded))
@@ -62,7 +62,7 @@ double worst(const char* formula, Isa isa, double from, double to,
         const long double wanted = function(x[k]);
         const bool is_flushed =
             got[k] == 0 && wanted < std::numeric_limits<T>::min();
-        most = std::max(most, is_flushed ? 0 : ulps(got[k], wanted));
+        most = std::max(most, is_flushed ? 0 : steps_between(got[k], wanted));
     }
     return most;
 }

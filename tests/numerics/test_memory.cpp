@@ -9,8 +9,6 @@
 namespace tilefold::test {
 namespace {
 
-constexpr DType f32 = DType::F32, f64 = DType::F64;
-
 struct Padded {
     const char* text;
     Mode mode = Mode::Reduce;
@@ -19,7 +17,7 @@ struct Padded {
 /// Functions that take another way where some lane is large, infinite or NaN:
 /// of numbers of points and what is made of them, of long vectors, of pairs and
 /// of what has been reduced.
-constexpr Padded formulas[] = {
+constexpr Padded padded[] = {
     {"sum_j h_j*sin(j*0.03125)"},
     {"sum_j cos(i*h_j)*tan(j*0.0625)*g_i"},
     {"sum_j sin(z_j·z_j)*h_j"},
@@ -49,10 +47,10 @@ class Memory : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(Memory, ChangesNoBit) {
     for (const IsaRow& row : isa_rows())
-        for (const DType dtype : {f32, f64}) {
+        for (const DType dtype : {DType::F32, DType::F64}) {
             if (!can_run(row.isa) || row.ports != Ports::Shared)
                 continue;
-            const TestFormula formula = formula_of(formulas[GetParam()], dtype);
+            const TestFormula formula = formula_of(padded[GetParam()], dtype);
             for (const Plan& plan : plans_of(formula, row.isa))
                 for (const std::int64_t n : {1, 21, 131})
                     for (const std::int64_t m : {1, 13, 255}) {
@@ -72,7 +70,7 @@ TEST_P(Memory, ChangesNoBit) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formulas, Memory,
-                         testing::Range<std::size_t>(0, std::size(formulas)));
+                         testing::Range<std::size_t>(0, std::size(padded)));
 
 } // namespace
 } // namespace tilefold::test

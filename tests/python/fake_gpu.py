@@ -22,7 +22,7 @@ _ROOT = Path(__file__).parents[2]
 def library(name: str) -> str:
     """A library that the build made for tests, by its path."""
     found = sorted(_ROOT.glob(f"build/python*/**/lib{name}.so"))
-    assert found, f"lib{name}.so is not built: run scripts/setup"
+    assert found, f"lib{name}.so is not built: run scripts/setup --tests"
     return str(found[0])
 
 

@@ -228,7 +228,7 @@ TEST(LogDeterminant, IsNaNWhereThereIsNone) {
     }
 }
 
-std::string message_of(const LogdetOptions& options) {
+std::string refusal_of(const LogdetOptions& options) {
     try {
         find({}, options);
         return "";
@@ -238,11 +238,11 @@ std::string message_of(const LogdetOptions& options) {
 }
 
 TEST(LogDeterminant, OptionsThatMakeNoSenseAreNamed) {
-    EXPECT_EQ(message_of({.ridge = -1}), "the option ridge cannot be -1\n"
+    EXPECT_EQ(refusal_of({.ridge = -1}), "the option ridge cannot be -1\n"
                                          "pass a finite number, 0 or above");
-    EXPECT_EQ(message_of({.probes = 1}), "the option probes cannot be 1\n"
+    EXPECT_EQ(refusal_of({.probes = 1}), "the option probes cannot be 1\n"
                                          "pass a whole number, 2 or above");
-    EXPECT_EQ(message_of({.maxiter = 0}), "the option maxiter cannot be 0\n"
+    EXPECT_EQ(refusal_of({.maxiter = 0}), "the option maxiter cannot be 0\n"
                                           "pass a whole number, 1 or above");
 }
 

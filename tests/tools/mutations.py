@@ -1,10 +1,10 @@
 # tests/tools/mutations.py - faults put into the sources must fail a test.
 """Mutation tests: each fault put into the sources must make a test fail.
 
-A mutant is one source file with one text replaced. Its object is compiled
-with the build's own command, put first on the link line of the test program
-(or in place of its twin in libtilefold_llvm.so), and the program, in a scratch
-folder, must then fail. Nothing in the tree or in the build is touched but
+A mutant is one source file with one text replaced. Its object, in a unity build
+that of the sources it is compiled with, is compiled with the build's own
+command, put first on the link line of the test program (or in place of its twin
+in libtilefold_llvm.so), and the program, in a scratch folder, must then fail. Nothing in the tree or in the build is touched but
 BUILD_FOLDER/mutants, where sources have the same paths on every run, for
 ccache. As many mutants are tried at once as there are processors. A run makes
 a tenth of all, which the word TILEFOLD_SAMPLE chooses; where that is `all`, or
@@ -26,6 +26,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import compile_commands
 import sample
 from mutants import MUTANTS
 
@@ -41,10 +42,19 @@ class Build:
         entries = json.loads(
             (self.folder / "compile_commands.json").read_text()
         )
-        self._compile = {entry["file"]: entry for entry in entries}
+        self._compile = {
+            source: entry
+            for entry in entries
+            for source in compile_commands.sources_of(entry)
+        }
 
     def compile(self, source: Path, mutant: Path, target: Path) -> None:
         entry = self._compile[str(source)]
+        unit = Path(entry["file"])
+        if unit != source:
+            text = unit.read_text().replace(f'"{source}"', f'"{mutant}"')
+            mutant = mutant.with_name("unit.cpp")
+            mutant.write_text(text)
         words = shlex.split(entry["command"])
         words[words.index("-c") + 1] = str(mutant)
         words[words.index("-o") + 1] = str(target)

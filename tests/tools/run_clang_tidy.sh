@@ -5,7 +5,9 @@
 #     tests/tools/run_clang_tidy.sh BUILD_FOLDER [COMMIT | --all]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-folder=$1
+# A source at a time, whatever is compiled together.
+folder=$1/taken_apart
+"${PYTHON:-python3}" tests/tools/compile_commands.py "$1" "$folder"
 base=${2:-HEAD~1}
 rooms=(command compiler formulas python_bindings runtime)
 # What is of another architecture or system is not compiled here.

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 configure() {
     cmake -G Ninja -S . -B "$1" -DCMAKE_BUILD_TYPE=Debug \
         -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DTILEFOLD_SANITIZE="$2" \
-        -DTILEFOLD_TESTS=ON -DTILEFOLD_PYTHON=OFF "${@:3}"
+        -DTILEFOLD_TESTS=ON -DTILEFOLD_PYTHON=OFF -DCMAKE_UNITY_BUILD=ON "${@:3}"
 }
 
 # Left out are tests that fork a parent with threads, as below.

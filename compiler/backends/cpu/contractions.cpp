@@ -20,7 +20,7 @@ using ir::ValueId;
 
 namespace {
 
-constexpr std::int64_t most_components = 33025; // * 255² fits 31 bits
+constexpr std::int64_t most_byte_components = 33025; // * 255² fits 31 bits
 /// Vectors of float32 gain by other products from so many components on.
 constexpr std::int32_t long_vector = 32;
 /// Products of layers of so many units, and of as many inputs, go to the matrix
@@ -72,7 +72,7 @@ const ir::Argument* narrow_vector(const ir::Graph& graph, const Plan& plan,
     const bool is_vector = node.op == Op::Argument && node.type.rank == 1 &&
                            node.type.rows != dynamic &&
                            node.type.rows > plan.unroll &&
-                           node.type.rows <= most_components;
+                           node.type.rows <= most_byte_components;
     if (!is_vector)
         return nullptr;
     const ir::Argument& argument = graph.arguments[std::size_t(node.first)];
@@ -324,7 +324,7 @@ void leave_to_tiles(const ir::Graph& graph, Contractions& chosen) {
 struct ContractionRow {
     std::string_view spelling, doc;
 };
-constexpr ContractionRow rows[] = {
+constexpr ContractionRow contraction_rows[] = {
 #define CONTRACTION(name, spelling, doc) {spelling, doc},
 #include "compiler/backends/cpu/contractions.def"
 #undef CONTRACTION
@@ -353,11 +353,11 @@ bool is_by_component(const ir::Graph& graph, ValueId id, std::int32_t unroll) {
 }
 
 std::string_view spelling_of(Contraction contraction) {
-    return rows[std::size_t(contraction)].spelling;
+    return contraction_rows[std::size_t(contraction)].spelling;
 }
 
 std::string_view doc_of(Contraction contraction) {
-    return rows[std::size_t(contraction)].doc;
+    return contraction_rows[std::size_t(contraction)].doc;
 }
 
 ValueId Contractions::first(Contraction way) const {

@@ -11,18 +11,18 @@ namespace tilefold {
 namespace {
 
 enum class Vectors : std::uint8_t { Any, Few, Shared, DoublePumped, Separate };
-enum class Numbers : std::uint8_t { Both, F32, F64 };
+enum class TileNumbers : std::uint8_t { Both, F32, F64 };
 
 struct Row {
     PlanKind kind;
     Vectors vectors;
-    Numbers numbers;
+    TileNumbers numbers;
     std::array<Tile, 6> tiles; ///< none from one of no row vectors on
 };
 
 constexpr Row table[] = {
 #define TILES(kind, vectors, numbers, ...)                                     \
-    {PlanKind::kind, Vectors::vectors, Numbers::numbers, {{__VA_ARGS__}}},
+    {PlanKind::kind, Vectors::vectors, TileNumbers::numbers, {{__VA_ARGS__}}},
 #include "compiler/backends/cpu/tiles.def"
 #undef TILES
 };
@@ -42,10 +42,11 @@ Vectors vectors_of(const IsaRow& isa) {
 }
 
 const Row* find_row(PlanKind kind, Vectors vectors, DType real) {
-    const Numbers numbers = real == DType::F32 ? Numbers::F32 : Numbers::F64;
+    const TileNumbers numbers =
+        real == DType::F32 ? TileNumbers::F32 : TileNumbers::F64;
     const auto* row = std::ranges::find_if(table, [&](const Row& candidate) {
         return candidate.kind == kind && candidate.vectors == vectors &&
-               (candidate.numbers == Numbers::Both ||
+               (candidate.numbers == TileNumbers::Both ||
                 candidate.numbers == numbers);
     });
     return row == std::end(table) ? nullptr : row;

@@ -97,11 +97,12 @@ void cut_loops(const Graph& graph, const Plan& plan, const Placement& placement,
     const auto& [leaves, computed, crossing] = operands.values;
     const auto is_ready = [&](ValueId id) {
         return is_constant(placement, id) || std::ranges::count(leaves, id) ||
-               (operands.has(id) && operands.of.at(id).order == Order::Points);
+               (operands.has(id) &&
+                operands.of.at(id).order == OperandOrder::Points);
     };
     std::vector<ValueId> in_lanes;
     for (ValueId id : computed)
-        if (operands.of.at(id).order != Order::Points)
+        if (operands.of.at(id).order != OperandOrder::Points)
             in_lanes.push_back(id);
     if (std::ranges::all_of(
             in_lanes, [&](ValueId id) { return graph[id].type.rank == 0; }))
@@ -159,7 +160,7 @@ void lower_pairs(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
     kernel.rows = {.axis = Axes::I,
                    .values = with_layers(graph, contractions,
                                          kernel.placement.rows, Axes::I),
-                   .order = Order::Tiles,
+                   .order = OperandOrder::Tiles,
                    .capacity = plan.row_block,
                    .tile = plan.row_vectors * plan.lanes};
     lower_operands(graph, plan, kernel, kernel.rows, arena);
@@ -173,7 +174,7 @@ void lower_pairs(const Graph& graph, const Plan& plan, LoweredKernel& kernel) {
     kernel.columns = {.axis = Axes::J,
                       .values = with_layers(graph, contractions,
                                             kernel.placement.columns, Axes::J),
-                      .order = Order::Points,
+                      .order = OperandOrder::Points,
                       .capacity = plan.panel + most_run_ahead * plan.columns};
     lower_operands(graph, plan, kernel, kernel.columns, arena);
     arena.take(read_ahead(kernel));

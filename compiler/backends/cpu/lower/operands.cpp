@@ -25,7 +25,7 @@ public:
             const Contractions& contractions, Operands& operands, Arena& arena)
         : graph_(graph), plan_(plan), contractions_(contractions),
           operands_(operands), arena_(arena) {
-        if (operands.order == Order::Points)
+        if (operands.order == OperandOrder::Points)
             find_readers();
     }
 
@@ -48,8 +48,8 @@ private:
         operand.dtype = packed_dtype(graph_, contractions_, id);
         operand.place = arena_.end();
         const auto size = std::int64_t(size_of(operand.dtype));
-        operand.component = operand.order == Order::Points ? size
-                            : operand.order == Order::Tiles
+        operand.component = operand.order == OperandOrder::Points ? size
+                            : operand.order == OperandOrder::Tiles
                                 ? operands_.tile * size
                                 : operands_.capacity * size;
         if (graph_[id].type.rows == dynamic)
@@ -60,7 +60,7 @@ private:
 
     void take_dynamic(const Operand& operand, std::int64_t size) {
         arena_.take_per_width(operands_.capacity * size);
-        if (operand.order == Order::Points)
+        if (operand.order == OperandOrder::Points)
             arena_.take(operands_.capacity * operands_.run_multiple(size));
     }
 
@@ -70,13 +70,13 @@ private:
         const std::int64_t components =
             words ? words->packed() : components_of(graph_[id].type);
         switch (operand.order) {
-        case Order::Components:
+        case OperandOrder::Components:
             return operands_.capacity * size * components;
-        case Order::Tiles:
+        case OperandOrder::Tiles:
             operand.run = operand.component * components;
             return round_up(operands_.capacity, operands_.tile) /
                    operands_.tile * operand.run;
-        case Order::Points:
+        case OperandOrder::Points:
             operand.run =
                 round_up(components * size, operands_.run_multiple(size));
             return operands_.capacity * operand.run;
@@ -85,20 +85,20 @@ private:
     }
 
     /// Points lie one after the other only where lanes need not run over them.
-    Order order_of(ValueId id) const {
+    OperandOrder order_of(ValueId id) const {
         const Type& type = graph_[id].type;
         const bool open = type.rows == dynamic;
-        if (open ? operands_.order == Order::Tiles
+        if (open ? operands_.order == OperandOrder::Tiles
                  : components_of(type) <= plan_.unroll)
-            return Order::Components;
-        if (operands_.order != Order::Points)
+            return OperandOrder::Components;
+        if (operands_.order != OperandOrder::Points)
             return operands_.order;
         const bool is_leaf =
             std::ranges::count(operands_.values.leaves, id) > 0;
         return read_by_points_[id] &&
                        (is_leaf || is_by_component(graph_, id, plan_.unroll))
-                   ? Order::Points
-                   : Order::Components;
+                   ? OperandOrder::Points
+                   : OperandOrder::Components;
     }
 
     /// Finds the values that pairs or reductions read, or vectors that are
@@ -128,7 +128,7 @@ private:
 
 } // namespace
 
-std::string_view spelling_of(Order order) {
+std::string_view spelling_of(OperandOrder order) {
     constexpr std::string_view spellings[] = {"by components", "by tiles",
                                               "by points"};
     return spellings[std::size_t(order)];
@@ -136,7 +136,7 @@ std::string_view spelling_of(Order order) {
 
 bool Operands::is_by_components() const {
     return std::ranges::all_of(of, [](const auto& operand) {
-        return operand.second.order == Order::Components;
+        return operand.second.order == OperandOrder::Components;
     });
 }
 

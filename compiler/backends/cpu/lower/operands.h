@@ -17,12 +17,12 @@ namespace tilefold {
 ///   tile by tile, and in it component by component: a loop over components
 ///     reads one run of memory, where rows of all points would be a page apart;
 ///   point by point: the same for what is broadcast, one point in all lanes.
-enum class Order : std::uint8_t { Components, Tiles, Points };
-std::string_view spelling_of(Order order);
+enum class OperandOrder : std::uint8_t { Components, Tiles, Points };
+std::string_view spelling_of(OperandOrder order);
 
 /// Where a value's points and components lie; strides in bytes.
 struct Operand {
-    Order order = Order::Components;
+    OperandOrder order = OperandOrder::Components;
     DType dtype = DType::F32; ///< as it is packed
     WidthOffset place;        ///< of the first component of the first point
     std::int64_t component = 0;
@@ -35,9 +35,9 @@ struct Operand {
 struct Operands {
     Axes axis = Axes::I;
     Packed values = {};
-    Order order = Order::Components; ///< of long vectors
-    std::int64_t capacity = 0;       ///< points, a multiple of 64
-    std::int64_t tile = 1;           ///< its points, where the order is Tiles
+    OperandOrder order = OperandOrder::Components; ///< of long vectors
+    std::int64_t capacity = 0;                     ///< points, a multiple of 64
+    std::int64_t tile = 1; ///< its points, where the order is Tiles
     std::int64_t lanes = 1;
     std::map<ir::ValueId, Operand> of = {};
     /// The loops of what is computed: over points, where all are scalars and

@@ -6,9 +6,6 @@
 namespace tilefold::cuda {
 namespace {
 
-enum : int { extreme, where }; ///< of the state
-enum : int { best, column };   ///< of a partial
-
 class Arg : public Monoid {
 public:
     using Monoid::Monoid;
@@ -56,6 +53,9 @@ public:
     }
 
 private:
+    enum : int { extreme, where }; ///< of the state
+    enum : int { best, column };   ///< of a partial
+
     Found<Code> best_of(const Code& object, const Component& at) const {
         return {state(object, extreme, at), state(object, where, at)};
     }

@@ -12,9 +12,6 @@
 namespace tilefold::cuda {
 namespace {
 
-enum : int { smallest, where };        ///< of the state
-enum : int { value, column, changed }; ///< of a partial
-
 class KMinimum : public Monoid {
 public:
     KMinimum(const Registers& registers, const LoweredReduction& reduction)
@@ -72,6 +69,9 @@ public:
     }
 
 private:
+    enum : int { smallest, where };        ///< of the state
+    enum : int { value, column, changed }; ///< of a partial
+
     Code worst(Scene& scene) const {
         return partial(scene, value, {k_ - 1, {}});
     }

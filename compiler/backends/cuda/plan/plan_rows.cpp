@@ -46,7 +46,7 @@ constexpr std::int64_t most_words_ahead = 4, most_words_held = 64;
 /// The rows of a block where nothing is reduced, the bytes of shared memory
 /// that they may take, and the registers of the columns of its threads.
 constexpr std::int32_t rows_of_values = 32;
-constexpr std::int64_t bytes_of_values = 16 * 1024;
+constexpr std::int64_t bytes_of_value_rows = 16 * 1024;
 constexpr std::int64_t registers_of_values = 40;
 /// A tile takes so many bytes, since three blocks fit beside each other; twice
 /// as many where each tile's lists are taken over into the rows'.
@@ -59,7 +59,7 @@ Plan plan_of_values(const Registers& registers) {
     plan.rows_per_thread = rows_of_values;
     const std::int64_t row = (registers.row.record.bytes() / 16 + 1) * 16;
     while (plan.rows_per_thread > 1 &&
-           row * plan.rows_per_thread > bytes_of_values)
+           row * plan.rows_per_thread > bytes_of_value_rows)
         plan.rows_per_thread /= 2;
     const std::int64_t bytes = row * plan.rows_per_thread;
     plan.shared_bytes = bytes <= common_shared ? std::int32_t(bytes) : 0;

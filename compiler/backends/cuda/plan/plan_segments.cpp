@@ -18,7 +18,7 @@ constexpr std::int64_t registers_there = 65536, threads_there = 2048,
                        most_blocks_there = 32, shared_there = 227 * 1024,
                        shared_of_block = 1024;
 /// A thread has at most so many registers; this many beside rows and a column.
-constexpr std::int64_t most_registers = 255, registers_beside = 24;
+constexpr std::int64_t most_registers_there = 255, registers_beside_rows = 24;
 /// A row has at most so many states.
 constexpr std::int64_t most_segments = 64;
 
@@ -30,12 +30,13 @@ constexpr std::int64_t columns_of_block = 16, columns_of_slot = 4,
 
 std::int64_t registers_of_thread(const Plan& plan, const Registers& registers) {
     if (plan.uses_value_matmul())
-        return most_registers;
+        return most_registers_there;
     if (plan.is_tiled())
         return 128; // that of pairs.cuh's bounds
     return std::min(words_of_loop(registers) * plan.rows_per_thread +
-                        words_of(registers.column.record) + registers_beside,
-                    most_registers);
+                        words_of(registers.column.record) +
+                        registers_beside_rows,
+                    most_registers_there);
 }
 
 std::int64_t places_of_lists(const Registers& registers) {

@@ -15,7 +15,7 @@ using ir::ValueId;
 using R = ir::Rewriter;
 
 /// With fewer components, a distance takes hardly longer than its bound.
-constexpr std::int32_t least_components = 16;
+constexpr std::int32_t least_bounded_components = 16;
 /// A square is at most this, so that sums of squares are no infinities.
 constexpr double largest_square = 0x1p126;
 /// Rounded products below the normal numbers are off by less.
@@ -30,7 +30,7 @@ double roundings(std::int32_t components) {
 bool is_long(const R& r, ValueId x, Axes axes) {
     const Type& type = r.type(x);
     return type.axes == axes && type.rank == 1 && type.dtype == DType::F32 &&
-           type.rows >= least_components;
+           type.rows >= least_bounded_components;
 }
 
 /// Returns a number no larger than |x|², and no infinity.

@@ -9,9 +9,12 @@
 
 #include "compiler/backends/llvm/lanes/bessel_tables.h"
 #include "compiler/backends/llvm/lanes/math.h"
+#include "compiler/backends/llvm/lanes/numbers.h"
 #include "compiler/backends/llvm/lanes/piece_choice.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 #include "compiler/backends/llvm/lanes/sine.h"
+
+#include <numbers>
 
 namespace tilefold::llvm_backend {
 namespace {
@@ -19,7 +22,6 @@ namespace {
 using llvm::Value;
 
 constexpr double far_from = 8;
-constexpr double inverse_pi = 0x1.45f306dc9c883p-2;
 
 /// J of order 0 or 1 for lanes of F64, to as many digits as F32 or F64 has.
 class BesselJ {
@@ -50,11 +52,10 @@ private:
         return is_first_ ? b().CreateFMul(x_, even) : even;
     }
     Value* by_pieces(Value* square) {
-        // A sum with it is a whole number, which its low bits hold.
-        constexpr double magic = 0x1.8p52, width = 16;
+        constexpr double width = 16;
         Value* shifted = lanes_.fma(b().CreateFSub(square, number(width / 2)),
-                                    number(1 / width), number(magic));
-        Value* piece = b().CreateFSub(shifted, number(magic));
+                                    number(1 / width), number(whole_of_double));
+        Value* piece = b().CreateFSub(shifted, number(whole_of_double));
         Value* middle = lanes_.fma(piece, number(width), number(width / 2));
         const PieceChoice choice(
             lanes_, b().CreateBitCast(shifted, lanes_.type(DType::I64)));
@@ -77,7 +78,8 @@ private:
                              b().CreateFNeg(b().CreateFMul(difference, cosine)))
                 : lanes_.fma(sum, cosine, b().CreateFMul(difference, sine));
         Value* root = b().CreateUnaryIntrinsic(
-            llvm::Intrinsic::sqrt, b().CreateFMul(inverse, number(inverse_pi)));
+            llvm::Intrinsic::sqrt,
+            b().CreateFMul(inverse, number(std::numbers::inv_pi)));
         Value* size = b().CreateFMul(turned, root);
         return is_first_ ? signed_as_x(size) : size;
     }

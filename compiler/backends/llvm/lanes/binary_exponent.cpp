@@ -17,9 +17,9 @@ struct Format {
     int mantissa_bits, bias;
     std::uint64_t root_of_half, exponent_bits;
 };
-constexpr Format of_f32{DType::I32, 23, 127, 0x3f3504f3, 0xff800000};
-constexpr Format of_f64{DType::I64, 52, 1023, 0x3fe6a09e667f3bcd,
-                        0xfff0000000000000};
+constexpr Format format_of_f32{DType::I32, 23, 127, 0x3f3504f3, 0xff800000};
+constexpr Format format_of_f64{DType::I64, 52, 1023, 0x3fe6a09e667f3bcd,
+                               0xfff0000000000000};
 
 /// Returns the whole number that is in the exponent's place. AVX2 converts
 /// none of 64 bits: those are the low bits of a sum with 2^52, then.
@@ -47,7 +47,7 @@ Value* exponent_as_number(Lanes& lanes, const Format& format, Value* exponent) {
 BinaryExponent split_exponent(Lanes& lanes, Value* x) {
     auto& b = lanes.b;
     const DType dtype = lanes.dtype_of(x);
-    const Format& format = dtype == DType::F32 ? of_f32 : of_f64;
+    const Format& format = dtype == DType::F32 ? format_of_f32 : format_of_f64;
     llvm::Type* words = lanes.type(format.words);
     const auto number = [&](double value) {
         return lanes.number(dtype, value);
@@ -76,7 +76,7 @@ BinaryExponent split_exponent(Lanes& lanes, Value* x) {
 Value* power_of_two(Lanes& lanes, Value* n) {
     auto& b = lanes.b;
     const DType dtype = lanes.dtype_of(n);
-    const Format& format = dtype == DType::F32 ? of_f32 : of_f64;
+    const Format& format = dtype == DType::F32 ? format_of_f32 : format_of_f64;
     Value* biased = b.CreateFAdd(
         n, lanes.number(dtype,
                         std::ldexp(1.0, format.mantissa_bits) + format.bias));
@@ -88,7 +88,7 @@ Value* power_of_two(Lanes& lanes, Value* n) {
 Value* power_of_two_of_bits(Lanes& lanes, Value* bits, int more) {
     auto& b = lanes.b;
     const bool single = bits->getType()->getScalarSizeInBits() == 32;
-    const Format& format = single ? of_f32 : of_f64;
+    const Format& format = single ? format_of_f32 : format_of_f64;
     Value* of_one = llvm::ConstantInt::get(bits->getType(),
                                            std::uint64_t(format.bias + more)
                                                << format.mantissa_bits);
@@ -100,7 +100,8 @@ Value* power_of_two_of_bits(Lanes& lanes, Value* bits, int more) {
 Value* times_fractional_power(Lanes& lanes, Value* x, Value* bits,
                               int fraction) {
     auto& b = lanes.b;
-    const Format& format = lanes.dtype_of(x) == DType::F32 ? of_f32 : of_f64;
+    const Format& format =
+        lanes.dtype_of(x) == DType::F32 ? format_of_f32 : format_of_f64;
     Value* whole = b.CreateAnd(
         bits, llvm::ConstantInt::getSigned(bits->getType(), -(1 << fraction)));
     Value* exponent =

@@ -27,9 +27,10 @@ namespace {
 
 using llvm::Value;
 
-constexpr double series_from = 8, middle = 1.625;
+constexpr double digamma_series_from = 8, middle_of_double = 1.625;
 constexpr int most_inverses = 6; ///< of x below 8
-constexpr double root = 0x1.762d86356be3fp+0, root_low = 0x1.b86a722197829p-54;
+constexpr double root_high = 0x1.762d86356be3fp+0,
+                 root_low = 0x1.b86a722197829p-54;
 
 /// digamma(z)/(z - r) by z - 13/8, interpolated at the nodes of Chebyshev's
 /// polynomial; relative error 2^-54.
@@ -44,7 +45,7 @@ constexpr std::array<double, 25> beside_root = {
     -0x1.a85002c1c4615p-19, 0x1.051bb7e7e0c6fp-19,  -0x1.0a3792b4873d9p-16,
     0x1.47a6c1aeafa7bp-17};
 /// w(v) for v up to 1/64; relative error of the sum 2^-63.
-constexpr std::array<double, 7> series = {
+constexpr std::array<double, 7> series_of_digamma = {
     0x1.5555555555555p-4,  -0x1.11111111095e6p-7, 0x1.041040c62923cp-8,
     -0x1.1110b33fc17d6p-8, 0x1.f037df4b69ba2p-8,  -0x1.531da6b6dedbfp-6,
     0x1.0497fbf0fa8abp-4};
@@ -54,7 +55,7 @@ public:
     Digamma(Lanes& lanes, Value* x) : lanes_(lanes), x_(x) {}
 
     Value* value() {
-        Value* is_large = b().CreateFCmpUGE(x_, number(series_from));
+        Value* is_large = b().CreateFCmpUGE(x_, number(digamma_series_from));
         const Shifted near = shifted();
         Value* quotient =
             b().CreateFDiv(lanes_.select(is_large, number(1), near.numerator),
@@ -77,7 +78,8 @@ private:
         Value* is_below = b().CreateFCmpOLT(x_, number(1));
         Value* numerator = lanes_.select(is_below, number(-1), number(0));
         Value* divisor = lanes_.select(is_below, x_, number(1));
-        Value* whole = lanes_.select(is_below, number(root - 1), number(root));
+        Value* whole =
+            lanes_.select(is_below, number(root_high - 1), number(root_high));
         for (int k = 1; k <= most_inverses; ++k) {
             Value* is_in = b().CreateFCmpOGE(x_, number(k + 1.25));
             Value* factor = b().CreateFSub(x_, number(k));
@@ -90,8 +92,8 @@ private:
         // x less n, then less the root, each exact.
         Value* is_above = b().CreateFCmpOGE(x_, number(2.25));
         Value* first = b().CreateFSub(x_, whole);
-        Value* from_root =
-            lanes_.select(is_above, b().CreateFSub(first, number(root)), first);
+        Value* from_root = lanes_.select(
+            is_above, b().CreateFSub(first, number(root_high)), first);
         return {b().CreateFSub(from_root, number(root_low)), numerator,
                 divisor};
     }
@@ -100,7 +102,8 @@ private:
     /// are added one by one.
     Value* by_polynomial(Value* from_root) {
         constexpr std::size_t last = 3;
-        Value* s = b().CreateFAdd(from_root, number(root - middle));
+        Value* s =
+            b().CreateFAdd(from_root, number(root_high - middle_of_double));
         const std::span<const double> all = beside_root;
         Value* sum = horner_of_pairs(lanes_, all.subspan(last), s);
         for (std::size_t k = last; k-- > 0;)
@@ -110,8 +113,9 @@ private:
 
     Value* by_series(Value* inverse) {
         Value* square = b().CreateFMul(inverse, inverse);
-        Value* rest = lanes_.fma(square, horner(lanes_, series, square),
-                                 b().CreateFMul(inverse, number(0.5)));
+        Value* rest =
+            lanes_.fma(square, horner(lanes_, series_of_digamma, square),
+                       b().CreateFMul(inverse, number(0.5)));
         Value* log =
             emit_logarithm(lanes_, ir::Op::Log, x_, ir::Sign::NonNegative);
         return b().CreateFSub(log, rest);

@@ -14,11 +14,13 @@
 #include "compiler/backends/llvm/lanes/binary_exponent.h"
 #include "compiler/backends/llvm/lanes/error_function_tables.h"
 #include "compiler/backends/llvm/lanes/math.h"
+#include "compiler/backends/llvm/lanes/numbers.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <span>
 
 namespace tilefold::llvm_backend {
@@ -130,13 +132,12 @@ private:
     }
 
     Power power_of_square(Value* u) {
-        constexpr double log2_e = 1.4426950408889634;
         Value* high = b().CreateFMul(u, u);
         Value* low = lanes_.fma(u, u, b().CreateFNeg(high));
         // A sum with it is a whole number, which its low bits hold.
         const double magic = std::ldexp(1.5, of_.mantissa_bits);
-        Value* shifted =
-            lanes_.fma(high, number(-log2_e * of_.steps), number(magic));
+        Value* shifted = lanes_.fma(
+            high, number(-std::numbers::log2e * of_.steps), number(magic));
         Value* n = b().CreateFSub(shifted, number(magic));
         Value* whole = bits_of(shifted);
         Value* entry = nullptr;
@@ -172,14 +173,13 @@ Value* emit_erfc(Lanes& lanes, Value* x, ir::Sign sign) {
 /// c0 + c1 b is a sum with its rest.
 Value* emit_erf(Lanes& lanes, Value* x) {
     constexpr double width = 109.0 / 64, last = 5.95; // from 5.92 on it is 1
-    constexpr double magic = 0x1.8p52;
     auto& b = lanes.b;
     const auto number = [&](double value) {
         return lanes.number(DType::F64, value);
     };
     Value* u = lanes.smaller(number(last), lanes.absolute(x));
-    Value* shifted = lanes.fma(u, number(1 / width), number(magic));
-    Value* k = b.CreateFSub(shifted, number(magic));
+    Value* shifted = lanes.fma(u, number(1 / width), number(whole_of_double));
+    Value* k = b.CreateFSub(shifted, number(whole_of_double));
     Value* apart = lanes.fma(k, number(-width), u);
     const PieceChoice choice(lanes,
                              b.CreateBitCast(shifted, lanes.type(DType::I64)));

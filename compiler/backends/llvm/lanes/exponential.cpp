@@ -32,19 +32,18 @@
 #include "compiler/backends/llvm/lanes/piece_choice.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 
-#include <llvm/IR/IntrinsicsX86.h>
-
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <llvm/IR/IntrinsicsX86.h>
+#include <numbers>
 
 namespace tilefold::llvm_backend {
 namespace {
 
 using llvm::Value;
 
-constexpr double log2_e = 0x1.71547652b82fep+0;
 /// The two parts of ln 2: the first has 8 (F32) or 32 (F64) spare low bits, so
 /// that n * high is exact.
 constexpr double ln2_high_f32 = 0x1.62e4p-1;
@@ -306,9 +305,9 @@ namespace {
 /// its power of ln 2.
 std::vector<double> natural(std::span<const double> of_two) {
     std::vector<double> coefficients{1};
-    double power = log2_e;
+    double power = std::numbers::log2e;
     for (double coefficient : of_two.subspan(1))
-        coefficients.push_back(coefficient * (power *= log2_e));
+        coefficients.push_back(coefficient * (power *= std::numbers::log2e));
     return coefficients;
 }
 
@@ -325,7 +324,8 @@ Value* remainder(Lanes& lanes, Value* x, Value* n) {
 
 /// Returns the whole number next to x log2 e.
 Value* nearest_power(Lanes& lanes, Value* x) {
-    Value* u = lanes.b.CreateFMul(x, lanes.number(lanes.dtype_of(x), log2_e));
+    Value* u = lanes.b.CreateFMul(
+        x, lanes.number(lanes.dtype_of(x), std::numbers::log2e));
     return lanes.b.CreateUnaryIntrinsic(llvm::Intrinsic::rint, u);
 }
 
@@ -347,16 +347,17 @@ Value* exp_by_scaling(Lanes& lanes, Value* x, ir::Sign) {
 
 Value* exp_by_eighths(Lanes& lanes, Value* x, ir::Sign sign) {
     const Eighths of{lanes};
-    x = lanes.larger(of.number(of.least / log2_e), x);
-    Value* eighths =
-        of.bounded(lanes.fma(x, of.number(log2_e), of.number(of.magic)), sign);
+    x = lanes.larger(of.number(of.least / std::numbers::log2e), x);
+    Value* eighths = of.bounded(
+        lanes.fma(x, of.number(std::numbers::log2e), of.number(of.magic)),
+        sign);
     Value* r = remainder(lanes, x, of.subtract_magic(eighths));
     return of.times_power(eighths, natural(eighths_f32), r);
 }
 
 Value* exp_by_polynomial(Lanes& lanes, Value* x, ir::Sign sign) {
     const Fraction fraction{lanes.dtype_of(x), sign};
-    const double least = least_power(fraction.dtype) / log2_e;
+    const double least = least_power(fraction.dtype) / std::numbers::log2e;
     x = lanes.larger(lanes.number(fraction.dtype, least), x);
     Value* n = fraction.bounded(lanes, nearest_power(lanes, x));
     return times_power(lanes, n, natural(fraction.polynomial()),

@@ -9,19 +9,19 @@
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/piece_choice.h"
 
+#include <numbers>
+
 namespace tilefold::llvm_backend {
 namespace {
 
 using llvm::Value;
 
-constexpr double log2_e = 1.4426950408889634;
-
-class Exponential {
+class ExponentialKin {
 public:
-    Exponential(Lanes& lanes, Value* x)
+    ExponentialKin(Lanes& lanes, Value* x)
         : lanes_(lanes), real_(lanes),
-          power_(real_.power_of_two(real_.held(
-              lanes.b.CreateFMul(real_.doubled(x), real_.number(log2_e))))) {
+          power_(real_.power_of_two(real_.held(lanes.b.CreateFMul(
+              real_.doubled(x), real_.number(std::numbers::log2e))))) {
         auto& b = lanes.b;
         less_one_ = lanes.fma(power_.less_one, power_.scale,
                               b.CreateFSub(power_.scale, real_.number(1)));
@@ -61,7 +61,7 @@ Value* emit_exponential_kin(Lanes& lanes, ir::Op op, Value* x) {
     if (PieceChoice::is_quick(lanes, DType::F32))
         return op == ir::Op::Expm1 ? expm1_by_table(lanes, x)
                                    : hyperbolic_by_table(lanes, op, x);
-    Exponential exponential(lanes, x);
+    ExponentialKin exponential(lanes, x);
     if (op == ir::Op::Cosh)
         return lanes.as(DType::F32, exponential.cosh());
     Value* result =

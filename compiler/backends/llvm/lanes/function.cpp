@@ -3,7 +3,7 @@
 
 #include "compiler/backends/cpu/in_place.h"
 #include "compiler/backends/llvm/lanes/math.h"
-
+#include "compiler/backends/llvm/lanes/numbers.h"
 #include "formulas/diagnostic.h"
 
 #include <cmath>
@@ -34,18 +34,13 @@ Value* call_atan2(Lanes& lanes, const FunctionTable& functions, Value* y,
     return call_external(lanes, functions, External::Atan2, dtype, operands);
 }
 
-/// A constant as a double and what it lacks.
-struct Constant {
-    double high, low;
-};
-constexpr Constant ln_2{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
-constexpr Constant log10_2{0x1.34413509f79ffp-2, -0x1.9dc1da994fd21p-59};
+constexpr InTwoParts log10_2{0x1.34413509f79ffp-2, -0x1.9dc1da994fd21p-59};
 
 /// SLEEF's logarithms for AVX-512 multiply first: where results are flushed,
 /// they give NaN for a subnormal x. Those are scaled, and the logarithm of the
 /// scale, in two parts, is subtracted.
 Value* call_logarithm(Lanes& lanes, const FunctionTable& functions,
-                      External function, Value* x, Constant of_2) {
+                      External function, Value* x, InTwoParts of_2) {
     const DType dtype = lanes.dtype_of(x);
     if (!row_of(lanes.isa()).masks || lanes.width() == 1)
         return call_external(lanes, functions, function, dtype, {&x, 1});
@@ -81,7 +76,7 @@ Value* call_log1p(Lanes& lanes, const FunctionTable& functions, Value* x) {
     Value* part = b.CreateFMul(x, number(0x1p-6));
     x = lanes.select(is_large, part, x);
     Value* y = call_external(lanes, functions, External::Log1p, dtype, {&x, 1});
-    Value* more = b.CreateFAdd(y, number(6 * ln_2.high));
+    Value* more = b.CreateFAdd(y, number(6 * ln_2_of_double.high));
     return lanes.select(is_tiny, tiny, lanes.select(is_large, more, y));
 }
 
@@ -206,7 +201,8 @@ public:
         case Op::Cos:
             return emit_sine(lanes_, functions_, External::Cos, x);
         case Op::Log:
-            return call_logarithm(lanes_, functions_, External::Log, x, ln_2);
+            return call_logarithm(lanes_, functions_, External::Log, x,
+                                  ln_2_of_double);
         case Op::Log2:
             return call_logarithm(lanes_, functions_, External::Log2, x,
                                   {1, 0});

@@ -22,6 +22,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numbers>
 #include <span>
 
 namespace tilefold::llvm_backend {
@@ -30,8 +31,7 @@ namespace {
 using llvm::Value;
 
 /// Where Stirling's series begins, and the middle of what is before it.
-constexpr double series_from = 2.5, middle = 1.75;
-constexpr double ln_2 = 0.6931471805599453;
+constexpr double series_of_single_from = 2.5, middle_of_single = 1.75;
 constexpr double half_log_of_2_pi = 0.91893853320467274;
 constexpr double root_of_digamma = 0x1.762d86356be3fp+0;
 
@@ -76,10 +76,10 @@ public:
               lanes.number(DType::F32, std::numeric_limits<float>::max()),
               single)),
           x_(real_.doubled(single_)),
-          log_(b().CreateFMul(real_.log2(single_), number(ln_2))),
+          log_(b().CreateFMul(real_.log2(single_), number(std::numbers::ln2))),
           inverse_(real_.quotient(number(1), x_)),
           is_below_1_(b().CreateFCmpOLT(x_, number(1))),
-          is_in_series_(b().CreateFCmpUGE(x_, number(series_from))) {}
+          is_in_series_(b().CreateFCmpUGE(x_, number(series_of_single_from))) {}
 
     Value* lgamma() {
         Value* y = below_series();
@@ -118,7 +118,7 @@ private:
     }
     Value* polynomial(std::span<const double> coefficients, Value* y) {
         return horner_of_pairs(lanes_, coefficients,
-                               b().CreateFSub(y, number(middle)));
+                               b().CreateFSub(y, number(middle_of_single)));
     }
     Value* in_series(std::span<const double> coefficients) {
         return horner(lanes_, coefficients, b().CreateFMul(inverse_, inverse_));

@@ -26,7 +26,7 @@ namespace {
 
 using llvm::Value;
 
-constexpr double series_from = 8;
+constexpr double lgamma_series_from = 8;
 constexpr int most_factors = 6; ///< of x below 8
 
 /// lgamma(2 + t)/t by t + 1/8, interpolated at the nodes of Chebyshev's
@@ -42,7 +42,7 @@ constexpr std::array<double, 22> beside_2 = {
     0x1.44a2494351c70p-24,
 };
 /// w(v) for v up to 1/64; relative error of the sum 6.4e-19.
-constexpr std::array<double, 6> series = {
+constexpr std::array<double, 6> series_of_lgamma = {
     0x1.5555555555552p-4,   -0x1.6c16c16bb62ffp-9, 0x1.a019fd3406ec1p-11,
     -0x1.380ebd7243e1ap-11, 0x1.b6fa4852c5e16p-11, -0x1.b1382377d765dp-10,
 };
@@ -53,7 +53,7 @@ public:
     GammaOfDouble(Lanes& lanes, Value* x) : lanes_(lanes), x_(x) {}
 
     Value* lgamma() {
-        Value* is_large = b().CreateFCmpUGE(x_, number(series_from));
+        Value* is_large = b().CreateFCmpUGE(x_, number(lgamma_series_from));
         const Shifted near = shifted();
         Value* log = emit_logarithm(lanes_, ir::Op::Log,
                                     lanes_.select(is_large, x_, near.product),
@@ -96,7 +96,8 @@ private:
     Value* by_series(Value* log) {
         Value* inverse = b().CreateFDiv(number(1), x_);
         Value* rest = lanes_.fma(
-            inverse, horner(lanes_, series, b().CreateFMul(inverse, inverse)),
+            inverse,
+            horner(lanes_, series_of_lgamma, b().CreateFMul(inverse, inverse)),
             number(half_log_of_2_pi_less_1));
         return lanes_.fma(less(x_, 0.5), less(log, 1), rest);
     }

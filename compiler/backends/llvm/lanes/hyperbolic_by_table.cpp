@@ -11,18 +11,18 @@
 
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/number_pair.h"
+#include "compiler/backends/llvm/lanes/numbers.h"
 #include "compiler/backends/llvm/lanes/octave_parts.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 
 #include <array>
+#include <numbers>
 
 namespace tilefold::llvm_backend {
 namespace {
 
 using llvm::Value;
 
-constexpr double log2_e = 0x1.715476p0;
-constexpr double ln_2 = 0x1.62ep-1, ln_2_low = 0x1.0bfbe8p-15;
 /// For c = 16.
 constexpr std::array<double, 16> quarters_of_power = {
     0x1p-2,        0x1.0b53a6p-2, 0x1.173bfap-2, 0x1.23934ep-2,
@@ -34,51 +34,51 @@ constexpr std::array<double, 16> quarters_of_inverse = {
     0x1.ae796p-3,  0x1.9c5302p-3, 0x1.8ab34cp-3, 0x1.7a0bf4p-3,
     0x1.69f52ap-2, 0x1.5ab56p-2,  0x1.4bf0acp-2, 0x1.3de2cp-2,
     0x1.307b9ep-2, 0x1.23934ep-2, 0x1.17297cp-2, 0x1.0b53a6p-2};
-constexpr std::array<double, 16> remainders = {0,
-                                               -0x1.cc6eb3fee6cb6p-16,
-                                               0x1.e3005c050a331p-13,
-                                               0x1.476a9121f6fcbp-13,
-                                               0x1.3be045efdb4e7p-13,
-                                               -0x1.89ef6d6914b4ep-14,
-                                               0x1.187c0cfbc849bp-12,
-                                               0x1.cd8ee4d2e5adp-15,
-                                               0x1.d540f4892d07fp-13,
-                                               -0x1.cd8ee4f2e5adp-15,
-                                               0x1.40eea863779dep-13,
-                                               0x1.89ef6e1914b4ep-14,
-                                               -0x1.3be0455bdb4e7p-13,
-                                               -0x1.476a901cb6fcbp-13,
-                                               0x1.dca5de4e398b4p-16,
-                                               0x1.cc6ea302e6cb6p-16};
+constexpr std::array<double, 16> of_quarters = {0,
+                                                -0x1.cc6eb3fee6cb6p-16,
+                                                0x1.e3005c050a331p-13,
+                                                0x1.476a9121f6fcbp-13,
+                                                0x1.3be045efdb4e7p-13,
+                                                -0x1.89ef6d6914b4ep-14,
+                                                0x1.187c0cfbc849bp-12,
+                                                0x1.cd8ee4d2e5adp-15,
+                                                0x1.d540f4892d07fp-13,
+                                                -0x1.cd8ee4f2e5adp-15,
+                                                0x1.40eea863779dep-13,
+                                                0x1.89ef6e1914b4ep-14,
+                                                -0x1.3be0455bdb4e7p-13,
+                                                -0x1.476a901cb6fcbp-13,
+                                                0x1.dca5de4e398b4p-16,
+                                                0x1.cc6ea302e6cb6p-16};
 /// (cosh r - 1)/r² and (sinh r - r)/r³ in r², |r| <= 1/16; up to 1/8 they are
 /// within 2^-28 of the results.
 constexpr std::array<double, 2> of_cosh = {0x1p-1, 0x1.556056p-5};
 constexpr std::array<double, 2> of_sinh = {0x1.555556p-3, 0x1.110b8cp-7};
-/// A sum with it is a whole number, which its low bits hold.
-constexpr double magic = 0x1.8p23;
 /// Results are infinite from here on, and powers are not.
-constexpr double most = 89.43;
+constexpr double cosh_infinite_from = 89.43;
 /// Sinh x is x.
-constexpr double tiny = 0x1p-13;
+constexpr double sinh_is_x = 0x1p-13;
 
 /// Sinh or cosh of one vector.
 class Hyperbolic {
 public:
     Hyperbolic(Lanes& lanes, Value* x)
         : lanes_(lanes), parts_(lanes), size_(lanes.absolute(x)) {
-        Value* held = lanes.smaller(number(most), size_);
+        Value* held = lanes.smaller(number(cosh_infinite_from), size_);
         // There rounding r would cost digits of sinh x.
         Value* is_small = b().CreateFCmpOLT(size_, number(1.0 / parts_.count));
         Value* shifted = lanes.select(
-            is_small, number(magic),
-            lanes.fma(held, number(log2_e * parts_.count), number(magic)));
+            is_small, number(whole_of_single),
+            lanes.fma(held, number(std::numbers::log2e * parts_.count),
+                      number(whole_of_single)));
         Value* bits = b().CreateBitCast(shifted, words());
-        Value* n = b().CreateFSub(shifted, number(magic));
+        Value* n = b().CreateFSub(shifted, number(whole_of_single));
         const PieceChoice choice(lanes, bits);
-        Value* first = lanes.fma(n, number(-ln_2 / parts_.count), held);
-        r_ =
-            b().CreateFSub(first, lanes.fma(n, number(ln_2_low / parts_.count),
-                                            parts_.choose(choice, remainders)));
+        Value* first =
+            lanes.fma(n, number(-ln_2_of_single.high / parts_.count), held);
+        r_ = b().CreateFSub(
+            first, lanes.fma(n, number(ln_2_of_single.low / parts_.count),
+                             parts_.choose(choice, of_quarters)));
         square_ = b().CreateFMul(r_, r_);
         scale(choice, bits);
     }
@@ -91,8 +91,8 @@ public:
         const auto [whole, lost] =
             sum_of(lanes_, power_, b().CreateFNeg(inverse_));
         Value* size = doubled(whole, lost, b().CreateFAdd(power_, inverse_));
-        size =
-            lanes_.select(b().CreateFCmpOLT(size_, number(tiny)), size_, size);
+        size = lanes_.select(b().CreateFCmpOLT(size_, number(sinh_is_x)), size_,
+                             size);
         return lanes_.with_sign_of(x, size);
     }
 

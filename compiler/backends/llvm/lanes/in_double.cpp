@@ -3,6 +3,7 @@
 #include "compiler/backends/llvm/lanes/in_double.h"
 
 #include "compiler/backends/llvm/lanes/binary_exponent.h"
+#include "compiler/backends/llvm/lanes/numbers.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 
 #include <array>
@@ -21,8 +22,8 @@ constexpr std::array<double, 7> of_power = {
 constexpr std::array<double, 6> of_logarithm = {
     0x1.71547652b8250p+1, 0x1.ec709dc53e4b0p-1, 0x1.2776c290e7edbp-1,
     0x1.a61a30c5a707bp-2, 0x1.4794ffa2ad07dp-2, 0x1.21b604844d6b9p-2};
-constexpr double farthest = 1000;
-constexpr std::uint64_t mantissa_bits = 52, bias = 1023;
+constexpr double farthest_power = 1000;
+constexpr std::uint64_t mantissa_bits_of_double = 52, bias_of_double = 1023;
 
 } // namespace
 
@@ -47,8 +48,8 @@ Value* InDouble::quotient(Value* numerator, Value* divisor) const {
 }
 
 Value* InDouble::held(Value* t) const {
-    return lanes_.larger(number(-farthest),
-                         lanes_.smaller(number(farthest), t));
+    return lanes_.larger(number(-farthest_power),
+                         lanes_.smaller(number(farthest_power), t));
 }
 
 /// log2(1 + m) is s q(s²) of s = m/(2 + m).
@@ -66,9 +67,9 @@ Value* InDouble::log2(Value* a) const {
 }
 
 InDouble::Power InDouble::power_of_two(Value* t) const {
-    constexpr double to_whole = 0x1.8p52;
-    Value* shifted = b().CreateFAdd(t, number(to_whole));
-    Value* rest = b().CreateFSub(t, b().CreateFSub(shifted, number(to_whole)));
+    Value* shifted = b().CreateFAdd(t, number(whole_of_double));
+    Value* rest =
+        b().CreateFSub(t, b().CreateFSub(shifted, number(whole_of_double)));
     Value* bits = b().CreateBitCast(shifted, lanes_.type(DType::I64));
     return {b().CreateFMul(rest, horner_of_pairs(lanes_, of_power, rest)),
             power_of_two_of_bits(lanes_, bits)};
@@ -80,8 +81,8 @@ Value* InDouble::value_of(const Power& power) const {
 
 Value* InDouble::inverse_scale(const Power& power) const {
     Value* bits = b().CreateBitCast(power.scale, lanes_.type(DType::I64));
-    Value* of_one =
-        llvm::ConstantInt::get(lanes_.type(DType::I64), bias << mantissa_bits);
+    Value* of_one = llvm::ConstantInt::get(
+        lanes_.type(DType::I64), bias_of_double << mantissa_bits_of_double);
     return b().CreateBitCast(b().CreateSub(b().CreateAdd(of_one, of_one), bits),
                              lanes_.type(DType::F64));
 }

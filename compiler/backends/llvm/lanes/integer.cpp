@@ -49,17 +49,17 @@ Value* division(Lanes& lanes, Op op, Value* a, Value* b) {
 }
 
 /// Returns a 32-bit word in 64-bit lanes.
-Value* word(Lanes& lanes, std::uint32_t value) {
+Value* word_in_long(Lanes& lanes, std::uint32_t value) {
     return lanes.number(DType::I64, double(value));
 }
 
 Value* low(Lanes& lanes, Value* x) {
     return lanes.b.CreateAnd(
-        x, word(lanes, std::numeric_limits<std::uint32_t>::max()));
+        x, word_in_long(lanes, std::numeric_limits<std::uint32_t>::max()));
 }
 
 Value* high(Lanes& lanes, Value* x) {
-    return lanes.b.CreateLShr(x, word(lanes, 32));
+    return lanes.b.CreateLShr(x, word_in_long(lanes, 32));
 }
 
 std::array<Value*, 4> philox(Lanes& lanes, Value* seed, Value* i, Value* j) {
@@ -68,15 +68,18 @@ std::array<Value*, 4> philox(Lanes& lanes, Value* seed, Value* i, Value* j) {
                             high(lanes, j)};
     std::array<Value*, 2> key{low(lanes, seed), high(lanes, seed)};
     for (int round = 0; round < ir::philox_rounds; ++round) {
-        Value* a = b.CreateMul(x[0], word(lanes, ir::philox_multipliers[0]));
-        Value* c = b.CreateMul(x[2], word(lanes, ir::philox_multipliers[1]));
+        Value* a =
+            b.CreateMul(x[0], word_in_long(lanes, ir::philox_multipliers[0]));
+        Value* c =
+            b.CreateMul(x[2], word_in_long(lanes, ir::philox_multipliers[1]));
         x = {b.CreateXor(b.CreateXor(high(lanes, c), x[1]), key[0]),
              low(lanes, c),
              b.CreateXor(b.CreateXor(high(lanes, a), x[3]), key[1]),
              low(lanes, a)};
         for (std::size_t k = 0; k < 2; ++k)
-            key[k] = low(lanes,
-                         b.CreateAdd(key[k], word(lanes, ir::philox_steps[k])));
+            key[k] = low(
+                lanes,
+                b.CreateAdd(key[k], word_in_long(lanes, ir::philox_steps[k])));
     }
     return x;
 }

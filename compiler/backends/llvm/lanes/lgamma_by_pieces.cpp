@@ -23,18 +23,19 @@ namespace {
 
 using llvm::Value;
 
-constexpr double pieces_from = 0.875, series_from = 3.875;
+constexpr double pieces_from = 0.875, stirling_from = 3.875;
 /// Infinite from here on.
-constexpr double most = 5e36;
+constexpr double lgamma_infinite_from = 5e36;
 
 class Lgamma {
 public:
     Lgamma(Lanes& lanes, Value* x)
-        : lanes_(lanes), x_(lanes.smaller(lanes.number(DType::F32, most), x)),
+        : lanes_(lanes),
+          x_(lanes.smaller(lanes.number(DType::F32, lgamma_infinite_from), x)),
           log_(natural_logarithm_in_parts(lanes, x_)) {}
 
     Value* value() {
-        Value* is_in_series = b().CreateFCmpOGE(x_, number(series_from));
+        Value* is_in_series = b().CreateFCmpOGE(x_, number(stirling_from));
         return lanes_.select(is_in_series, by_series(), by_pieces());
     }
 

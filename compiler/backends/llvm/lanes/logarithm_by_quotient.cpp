@@ -54,22 +54,24 @@ constexpr std::array<double, 10> r_of_unit_f64 = {
     0x1.5c89e3fb0ea54p-3};
 constexpr std::array<double, 5> r_of_unit_f32 = {
     0x1.555558p-1, 0x1.9996a8p-2, 0x1.250972p-2, 0x1.b6d69ep-3, 0x1.f1aef6p-3};
-constexpr Numbers of_f64 = {r_of_f64, 0x1.62e42feep-1, 0x1.a39ef35793c76p-33};
-constexpr Numbers of_f32 = {r_of_f32, 0x1.62e3p-1, 0x1.2fefa2p-17};
+constexpr Numbers numbers_of_f64 = {r_of_f64, 0x1.62e42feep-1,
+                                    0x1.a39ef35793c76p-33};
+constexpr Numbers numbers_of_f32 = {r_of_f32, 0x1.62e3p-1, 0x1.2fefa2p-17};
 
 /// 1/log b and log_b 2, in two parts.
 struct OtherBase {
     double slope, slope_low, of_2, of_2_low;
 };
-constexpr OtherBase base_2 = {0x1.71547652b82fep0, 0x1.777d0ffda0d24p-56, 1, 0};
-constexpr OtherBase base_10 = {0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57,
-                               0x1.34413509f6p-2, 0x1.9fef311f12b36p-42};
+constexpr OtherBase to_base_2 = {0x1.71547652b82fep0, 0x1.777d0ffda0d24p-56, 1,
+                                 0};
+constexpr OtherBase to_base_10 = {0x1.bcb7b1526e50ep-2, 0x1.95355baaafad3p-57,
+                                  0x1.34413509f6p-2, 0x1.9fef311f12b36p-42};
 
 class ByQuotient {
 public:
     ByQuotient(Lanes& lanes, DType dtype)
         : lanes_(lanes), dtype_(dtype),
-          numbers_(dtype == DType::F64 ? of_f64 : of_f32) {}
+          numbers_(dtype == DType::F64 ? numbers_of_f64 : numbers_of_f32) {}
 
     Value* logarithm(Value* x) {
         const auto [m, i] = split_exponent(lanes_, x);
@@ -171,7 +173,7 @@ Value* logarithm_of_double(Lanes& lanes, ir::Op op, Value* x) {
     ByQuotient logarithm(lanes, DType::F64);
     if (op == ir::Op::Log)
         return logarithm.logarithm(x);
-    return logarithm.logarithm(x, op == ir::Op::Log2 ? base_2 : base_10);
+    return logarithm.logarithm(x, op == ir::Op::Log2 ? to_base_2 : to_base_10);
 }
 
 Value* emit_log1p(Lanes& lanes, Value* x, ir::Sign sign) {

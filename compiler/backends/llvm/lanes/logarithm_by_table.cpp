@@ -38,9 +38,9 @@ const LogarithmTable& table_of(ir::Op logarithm, DType dtype) {
     }
 }
 
-class ByTable {
+class LogarithmByTable {
 public:
-    ByTable(Lanes& lanes, DType dtype, const LogarithmTable& table)
+    LogarithmByTable(Lanes& lanes, DType dtype, const LogarithmTable& table)
         : lanes_(lanes), dtype_(dtype), table_(table) {}
 
     NumberPair parts(Value* x) {
@@ -134,17 +134,18 @@ private:
 
 Value* logarithm_by_table(Lanes& lanes, ir::Op op, Value* x) {
     const DType dtype = lanes.dtype_of(x);
-    return ByTable(lanes, dtype, table_of(op, dtype)).logarithm(x);
+    return LogarithmByTable(lanes, dtype, table_of(op, dtype)).logarithm(x);
 }
 
 NumberPair natural_logarithm_in_parts(Lanes& lanes, Value* x) {
     const DType dtype = lanes.dtype_of(x);
-    return ByTable(lanes, dtype, table_of(ir::Op::Log, dtype)).parts(x);
+    return LogarithmByTable(lanes, dtype, table_of(ir::Op::Log, dtype))
+        .parts(x);
 }
 
 Value* log1p_by_table(Lanes& lanes, Value* x, ir::Sign sign) {
     const DType dtype = lanes.dtype_of(x);
-    return ByTable(lanes, dtype, table_of(ir::Op::Log, dtype))
+    return LogarithmByTable(lanes, dtype, table_of(ir::Op::Log, dtype))
         .logarithm_of_one_and(x, sign);
 }
 

@@ -123,7 +123,7 @@ bool is_bound(Value* x) {
 
 /// Against a bound, a comparison and a choice are one instruction, which keeps
 /// the NaN of the other operand. Of two zeros, it gives any.
-Value* maximum(Lanes& lanes, Value* a, Value* b) {
+Value* larger_of(Lanes& lanes, Value* a, Value* b) {
     if (is_bound(a))
         return lanes.larger(a, b);
     if (is_bound(b))
@@ -131,7 +131,7 @@ Value* maximum(Lanes& lanes, Value* a, Value* b) {
     return lanes.b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, b);
 }
 
-Value* minimum(Lanes& lanes, Value* a, Value* b) {
+Value* smaller_of(Lanes& lanes, Value* a, Value* b) {
     if (is_bound(a))
         return lanes.smaller(a, b);
     if (is_bound(b))
@@ -194,9 +194,9 @@ Value* emit_operation(Lanes& lanes, const FunctionTable& functions, Op op,
     case Op::Trunc:
         return unary(llvm::Intrinsic::trunc);
     case Op::Minimum:
-        return minimum(lanes, operand(0), operand(1));
+        return smaller_of(lanes, operand(0), operand(1));
     case Op::Maximum:
-        return maximum(lanes, operand(0), operand(1));
+        return larger_of(lanes, operand(0), operand(1));
     case Op::Where:
         return lanes.select(truth(0), operand(1), operand(2));
     case Op::Less:

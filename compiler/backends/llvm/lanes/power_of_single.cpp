@@ -26,9 +26,9 @@ namespace {
 
 using llvm::Value;
 
-constexpr double slope = 0x1.715476p+0, slope_low = 0x1.4ae0cp-26; // c
+constexpr double log2_e_high = 0x1.715476p+0, log2_e_low = 0x1.4ae0cp-26; // c
 constexpr double least_normal = 0x1p-126;
-constexpr int mantissa_bits = 23;
+constexpr int mantissa_bits_of_single = 23;
 
 class PowerOfSingle final : public PowerOfMagnitude {
 public:
@@ -83,16 +83,17 @@ private:
     NumberPair log2(Value* a) override {
         const Parts of = parts_of(a);
         const PieceChoice choice(
-            lanes_, b().CreateLShr(bits_of(of.m),
-                                   std::uint64_t(mantissa_bits - table_.bits)));
+            lanes_, b().CreateLShr(
+                        bits_of(of.m),
+                        std::uint64_t(mantissa_bits_of_single - table_.bits)));
         Value* r = lanes_.fma(of.m, choice.of(table_.inverses), number(-1));
         // r - r²/2 = u + rest
         Value* half = b().CreateFNeg(b().CreateFMul(r, number(0.5)));
         Value* u = lanes_.fma(half, r, r);
         Value* rest = lanes_.fma(half, r, b().CreateFSub(r, u));
-        auto [linear, low] = product_of(lanes_, u, number(slope));
-        low = lanes_.fma(u, number(slope_low), low);
-        low = lanes_.fma(rest, number(slope), low);
+        auto [linear, low] = product_of(lanes_, u, number(log2_e_high));
+        low = lanes_.fma(u, number(log2_e_low), low);
+        low = lanes_.fma(rest, number(log2_e_high), low);
         low = b().CreateFAdd(low, choice.of(table_.logarithms_low));
         Value* cube = b().CreateFMul(b().CreateFMul(r, r), r);
         low = lanes_.fma(cube, horner(lanes_, table_.of_cube, r), low);
@@ -105,9 +106,9 @@ private:
     /// AVX-512's own powers of two are infinite there, and 0 below.
     Value* power_of_two(const NumberPair& z) override {
         const bool by_exponent = has_avx512(lanes_);
-        const auto [bits, nearest, f] =
-            multiple_of(z, std::ldexp(1.5, mantissa_bits - table_.bits),
-                        by_exponent ? INFINITY : 127.875);
+        const auto [bits, nearest, f] = multiple_of(
+            z, std::ldexp(1.5, mantissa_bits_of_single - table_.bits),
+            by_exponent ? INFINITY : 127.875);
         const PieceChoice choice(lanes_, bits);
         Value* entry = choice.of(table_.powers);
         Value* less_one = b().CreateFMul(f, horner(lanes_, table_.of_rest, f));

@@ -17,24 +17,23 @@
 
 #include "compiler/backends/llvm/lanes/math.h"
 #include "compiler/backends/llvm/lanes/number_pair.h"
+#include "compiler/backends/llvm/lanes/numbers.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 
 #include <array>
 #include <cstdint>
+#include <numbers>
 
 namespace tilefold::llvm_backend {
 namespace {
 
 using llvm::Value;
 
-constexpr double farthest = 0x1p40;
+constexpr double farthest_of_single = 0x1p40;
 constexpr double farthest_tangent_of_single = 3e5;
-constexpr double inverse_pi = 0x1.45f306dc9c883p-2;
 /// pi in two parts.
 constexpr double pi_high = 0x1.921fb54442d18p+1;
 constexpr double pi_low = 0x1.1a62633145c07p-53;
-/// A sum with it is a whole number, which its low bits hold.
-constexpr double magic = 0x1.8p52;
 
 /// sin r = r (1 + p(r²)), p without its constant of 0: minimax in the relative
 /// error on [-pi/2, pi/2], 6.1e-9.
@@ -53,8 +52,9 @@ Value* near_sine(Lanes& lanes, Value* narrow, bool is_cosine) {
         return lanes.number(DType::F64, value);
     };
     Value* x = lanes.as(DType::F64, narrow);
-    Value* turns = lanes.fma(x, number(inverse_pi), number(magic));
-    Value* n = b.CreateFSub(turns, number(magic));
+    Value* turns =
+        lanes.fma(x, number(std::numbers::inv_pi), number(whole_of_double));
+    Value* n = b.CreateFSub(turns, number(whole_of_double));
     Value* r = lanes.fma(n, number(-pi_high), x);
     r = lanes.fma(n, number(-pi_low), r);
     Value* square = b.CreateFMul(r, r);
@@ -79,9 +79,9 @@ Value* near_sine(Lanes& lanes, Value* narrow, bool is_cosine) {
 /// polynomials the one of n. A sine and a cosine of one x share all but the
 /// choice.
 constexpr double farthest_of_double = 0x1p20;
-constexpr QuarterTurn quarter = {0x1.921fb54442d18p0, 0x1.1a62633145c07p-54,
-                                 -0x1.f1976b7ed8fbcp-110, 0x1.45f306dc9c883p-1,
-                                 magic};
+constexpr QuarterTurn quarter_of_double = {
+    0x1.921fb54442d18p0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110,
+    0x1.45f306dc9c883p-1, whole_of_double};
 /// sin r = r + r³ s(r²), cos r = 1 - r²/2 + r⁴ c(r²), |r| <= pi/4.
 constexpr std::array<double, 6> of_sine = {
     -0x1.5555555555548p-3, 0x1.111111110f73p-7,    -0x1.a01a019be9543p-13,
@@ -103,7 +103,8 @@ InQuarter in_quarter(Lanes& lanes, Value* x) {
     const auto number = [&](double value) {
         return lanes.number(DType::F64, value);
     };
-    const auto [turns, r, l] = in_turns(lanes, quarter, lanes.absolute(x));
+    const auto [turns, r, l] =
+        in_turns(lanes, quarter_of_double, lanes.absolute(x));
     Value* z = b.CreateFMul(r, r);
     Value* half = b.CreateFMul(z, number(0.5));
     Value* of_l = lanes.fma(b.CreateFNeg(half), l, l);
@@ -187,8 +188,8 @@ InTurns in_turns(Lanes& lanes, const QuarterTurn& turn, Value* x) {
     const auto number = [&](double value) {
         return lanes.number(dtype, value);
     };
-    Value* shifted = lanes.fma(x, number(turn.inverse), number(turn.magic));
-    Value* n = b.CreateFSub(shifted, number(turn.magic));
+    Value* shifted = lanes.fma(x, number(turn.inverse), number(turn.whole));
+    Value* n = b.CreateFSub(shifted, number(turn.whole));
     Value* first = lanes.fma(n, number(-turn.high), x); // exact
     Value* second = b.CreateFMul(n, number(turn.middle));
     Value* lost = lanes.fma(n, number(turn.middle), b.CreateFNeg(second));
@@ -202,10 +203,11 @@ SineAndCosine sine_and_cosine(Lanes& lanes, Value* x) {
     const auto number = [&](double value) {
         return lanes.number(DType::F64, value);
     };
-    Value* shifted = lanes.fma(x, number(quarter.inverse), number(magic));
-    Value* n = b.CreateFSub(shifted, number(magic));
-    Value* first = lanes.fma(n, number(-quarter.high), x);
-    Value* r = lanes.fma(n, number(-quarter.middle), first);
+    Value* shifted = lanes.fma(x, number(quarter_of_double.inverse),
+                               number(whole_of_double));
+    Value* n = b.CreateFSub(shifted, number(whole_of_double));
+    Value* first = lanes.fma(n, number(-quarter_of_double.high), x);
+    Value* r = lanes.fma(n, number(-quarter_of_double.middle), first);
     Value* z = b.CreateFMul(r, r);
     Value* sine =
         lanes.fma(b.CreateFMul(z, r), horner_of_pairs(lanes, of_sine, z), r);
@@ -231,9 +233,10 @@ Value* emit_sine(Lanes& lanes, const FunctionTable& functions,
     if (is_single && functions.sine)
         return functions.sine(function, x);
     Value* is_near = // or NaN
-        lanes.b.CreateFCmpULE(
-            lanes.absolute(x),
-            lanes.number(dtype, is_single ? farthest : farthest_of_double));
+        lanes.b.CreateFCmpULE(lanes.absolute(x),
+                              lanes.number(dtype, is_single
+                                                      ? farthest_of_single
+                                                      : farthest_of_double));
     const auto near = [&](Value* of) {
         return (is_single ? near_sine : near_sine_of_double)(
             lanes, of, function == External::Cos);

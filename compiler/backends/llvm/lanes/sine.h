@@ -6,10 +6,9 @@
 
 namespace tilefold::llvm_backend {
 
-/// pi/2 in three parts of a dtype, 2/pi, and a number a sum with which is a
-/// whole number, which its low bits hold.
+/// pi/2 in three parts of a dtype, 2/pi, and whole_of_single or _of_double.
 struct QuarterTurn {
-    double high, middle, low, inverse, magic;
+    double high, middle, low, inverse, whole;
 };
 /// x = n pi/2 + r + l, |r| <= pi/4 (Cody and Waite); the low bits of `shifted`
 /// are those of n.

@@ -6,6 +6,7 @@
 
 #include "compiler/backends/llvm/lanes/avx512.h"
 #include "compiler/backends/llvm/lanes/math.h"
+#include "compiler/backends/llvm/lanes/numbers.h"
 #include "compiler/backends/llvm/lanes/polynomial.h"
 #include "compiler/backends/llvm/lanes/sine.h"
 
@@ -16,14 +17,15 @@ namespace {
 
 using llvm::Value;
 
-constexpr QuarterTurn quarter = {0x1.921fb6p0, -0x1.777a5cp-25, -0x1.ee59dap-50,
-                                 0x1.45f306p-1, 0x1.8p23};
+constexpr QuarterTurn quarter_of_single = {0x1.921fb6p0, -0x1.777a5cp-25,
+                                           -0x1.ee59dap-50, 0x1.45f306p-1,
+                                           whole_of_single};
 /// (tan r - r)/r³ in r², |r| <= pi/4: minimax.
 constexpr std::array<double, 7> rest_of_tangent = {
     0x1.55556p-2,  0x1.110d9cp-3,  0x1.bada54p-5, 0x1.5cb95ep-6,
     0x1.62f7ecp-7, 0x1.7cd726p-14, 0x1.1ed38ap-8};
 /// A tangent is its argument below.
-constexpr double tiny = 0x1p-13;
+constexpr double tangent_is_x = 0x1p-13;
 
 Value* negative_inverse(Lanes& lanes, Value* t) {
     auto& b = lanes.b;
@@ -39,7 +41,7 @@ Value* near_tangent_of_single(Lanes& lanes, Value* x) {
     const auto number = [&](double value) {
         return lanes.number(DType::F32, value);
     };
-    const auto [turns, r, l] = in_turns(lanes, quarter, x);
+    const auto [turns, r, l] = in_turns(lanes, quarter_of_single, x);
     Value* square = b.CreateFMul(r, r);
     Value* rest = lanes.fma(b.CreateFMul(square, r),
                             horner(lanes, rest_of_tangent, square),
@@ -54,8 +56,9 @@ Value* near_tangent_of_single(Lanes& lanes, Value* x) {
         b.CreateICmpNE(b.CreateAnd(b.CreateBitCast(turns, words),
                                    llvm::ConstantInt::get(words, 1)),
                        llvm::Constant::getNullValue(words));
-    return lanes.select(b.CreateFCmpOLT(lanes.absolute(x), number(tiny)), x,
-                        lanes.select(is_odd, inverse, t));
+    return lanes.select(
+        b.CreateFCmpOLT(lanes.absolute(x), number(tangent_is_x)), x,
+        lanes.select(is_odd, inverse, t));
 }
 
 } // namespace tilefold::llvm_backend

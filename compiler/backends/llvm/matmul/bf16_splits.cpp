@@ -11,12 +11,9 @@ using llvm::Value;
 
 namespace {
 
-constexpr int parts = splits_of_factor;
-constexpr std::int64_t vector_bytes = vector_bytes_of_bf16;
-
 /// Returns the bits of h and l, of lanes.
-std::array<Value*, parts> parts_of(const Lanes& lanes, Value* x) {
-    std::array<Value*, parts> all{};
+std::array<Value*, splits_of_factor> parts_of(const Lanes& lanes, Value* x) {
+    std::array<Value*, splits_of_factor> all{};
     for (Value*& part : all) {
         const NearestBf16 nearest(lanes, x);
         x = lanes.b.CreateFSub(x, nearest.value);
@@ -50,7 +47,8 @@ void clear_words(const Lanes& lanes, Value* place, std::int64_t from,
     Value* zero = llvm::Constant::getNullValue(lanes.type(DType::I32));
     lanes.loop(lanes.constant(from), lanes.constant(to), lanes.constant(1),
                [&](Value* vector) {
-                   lanes.store(zero, lanes.at(place, vector, 0, vector_bytes));
+                   lanes.store(
+                       zero, lanes.at(place, vector, 0, vector_bytes_of_bf16));
                });
 }
 
@@ -78,12 +76,13 @@ void FactorSplits::keep_rows(Entry& entry, const Pack& rows, Value* count,
                 const auto even = parts_of(lanes, read({0, first}, at));
                 const auto odd =
                     parts_of(lanes, lacks_odd ? zero : read({1, first}, at));
-                for (int part = 0; part < parts; ++part)
-                    lanes.store(
-                        words_of(lanes, even[std::size_t(part)],
-                                 odd[std::size_t(part)]),
-                        lanes.at(lanes.byte_offset(to, r * vector_bytes), word,
-                                 part * place.words, vectors * vector_bytes));
+                for (int part = 0; part < splits_of_factor; ++part)
+                    lanes.store(words_of(lanes, even[std::size_t(part)],
+                                         odd[std::size_t(part)]),
+                                lanes.at(lanes.byte_offset(
+                                             to, r * vector_bytes_of_bf16),
+                                         word, part * place.words,
+                                         vectors * vector_bytes_of_bf16));
             }
         };
         const std::int64_t whole = place.components / numbers_of_word;
@@ -112,7 +111,7 @@ void FactorSplits::clear_rows(Entry& entry, const SplitProduct& place,
         Value* to =
             lanes.at(lanes.byte_offset(scratch, place.rows),
                      b.CreateUDiv(point, tile), 0, place.row_tile_bytes);
-        for (int part = 0; part < parts; ++part)
+        for (int part = 0; part < splits_of_factor; ++part)
             clear_words(lanes, to, (part * place.words + used) * vectors,
                         (part + 1) * place.words * vectors);
     });
@@ -130,11 +129,11 @@ void FactorSplits::keep_columns(Entry& entry, const Pack& columns, Value* count,
             Value* to = lanes.at(lanes.byte_offset(scratch, place.columns),
                                  point, 0, place.words * 4);
             to = lanes.at(to, k, 0, 2);
-            for (int part = 0; part < parts; ++part)
+            for (int part = 0; part < splits_of_factor; ++part)
                 b.CreateAlignedStore(
                     all[std::size_t(part)],
                     lanes.byte_offset(to, part * place.column_split_bytes),
-                    llvm::Align(vector_bytes / 2));
+                    llvm::Align(vector_bytes_of_bf16 / 2));
         };
         Value* zero = llvm::Constant::getNullValue(lanes.type(DType::F32));
         Value* components = lanes.constant(place.components);
@@ -170,14 +169,14 @@ TileProduct FactorSplits::product(const Entry& entry, ValueId id, Value* row,
     Value* of_columns = lanes.at(lanes.byte_offset(scratch, place.columns),
                                  first, 0, place.words * 4);
     Value* lesser_rows =
-        lanes.byte_offset(of_rows, place.row_tile_bytes / parts);
+        lanes.byte_offset(of_rows, place.row_tile_bytes / splits_of_factor);
     Value* lesser_columns =
         lanes.byte_offset(of_columns, place.column_split_bytes);
     TileProduct product;
     product.factors = {{of_columns, {of_rows, lesser_rows}},
                        {lesser_columns, {of_rows}}};
     product.a_stride = place.words * 4;
-    product.b_step = most_block_depth * vectors * vector_bytes;
+    product.b_step = most_block_depth * vectors * vector_bytes_of_bf16;
     product.depth = most_block_depth;
     product.most_steps = place.words / most_block_depth;
     product.steps = lanes.constant(product.most_steps);

@@ -13,9 +13,6 @@ using llvm::Value;
 
 namespace {
 
-constexpr int parts = splits_of_factor;
-constexpr std::int64_t vector_bytes = vector_bytes_of_bf16;
-
 /// Returns the words of two numbers, part by part: the bf16 nearest to each,
 /// then that of the rest. Sums, shifts and masks of integers take half of what
 /// the instruction for bf16 takes.
@@ -31,7 +28,7 @@ std::vector<Value*> words_by_part(const Lanes& lanes, Value* even, Value* odd) {
         return b.CreateAdd(b.CreateBitCast(x, half->getType()), half);
     };
     std::vector<Value*> words;
-    for (int part = 0; part < parts; ++part) {
+    for (int part = 0; part < splits_of_factor; ++part) {
         Value *first = raised(even), *second = raised(odd);
         words.push_back(
             b.CreateOr(b.CreateLShr(first, 16), b.CreateAnd(second, upper)));
@@ -65,7 +62,8 @@ void LayerProducts::keep_matrices(Entry& entry, Evaluator& values,
     for (const auto& [id, product] : products_) {
         Value* place = lanes.byte_offset(scratch, product.matrix_words);
         clear_words(lanes, place, 0,
-                    parts * product.matrix_part_bytes / vector_bytes);
+                    splits_of_factor * product.matrix_part_bytes /
+                        vector_bytes_of_bf16);
         values.each_block(product.rows, 1, [&](Component row, int) {
             Value* to = lanes.at(place, row.runtime, 0, product.words * 4);
             values.each_block(product.terms, 2, [&](Component k, int count) {
@@ -78,7 +76,7 @@ void LayerProducts::keep_matrices(Entry& entry, Evaluator& values,
                 };
                 Value* odd = count > 1 ? read(1) : lanes.number(DType::F32, 0);
                 const auto words = words_by_part(lanes, read(0), odd);
-                for (int part = 0; part < parts; ++part)
+                for (int part = 0; part < splits_of_factor; ++part)
                     b.CreateStore(
                         b.CreateExtractElement(words[std::size_t(part)],
                                                std::uint64_t(0)),
@@ -98,7 +96,8 @@ void LayerProducts::keep_vectors(const LayerProduct& product,
     values.run_contractions(product.vector, vectors, columns);
     values.hoist_scalars(product.vector, vectors, columns);
     values.each_block(product.terms, 2, [&](Component at, int count) {
-        Value* word = lanes.at(to, at.runtime, 0, cells * vector_bytes / 2);
+        Value* word =
+            lanes.at(to, at.runtime, 0, cells * vector_bytes_of_bf16 / 2);
         for (int j = 0; j < columns; ++j)
             for (int r = 0; r < vectors; ++r) {
                 const auto read = [&](int n) {
@@ -110,16 +109,16 @@ void LayerProducts::keep_vectors(const LayerProduct& product,
                 Value* even = read(0);
                 Value* odd = count > 1 ? read(1) : lanes.number(DType::F32, 0);
                 const auto words = words_by_part(lanes, even, odd);
-                for (int part = 0; part < parts; ++part)
+                for (int part = 0; part < splits_of_factor; ++part)
                     lanes.store(
                         words[std::size_t(part)],
                         lanes.byte_offset(word, (part * product.words * cells +
                                                  j * vectors + r) *
-                                                    vector_bytes));
+                                                    vector_bytes_of_bf16));
             }
     });
     const std::int64_t used = (product.terms + 1) / 2;
-    for (int part = 0; part < parts && used < product.words; ++part)
+    for (int part = 0; part < splits_of_factor && used < product.words; ++part)
         clear_words(lanes, to, (part * product.words + used) * cells,
                     (part + 1) * product.words * cells);
 }
@@ -136,12 +135,12 @@ void LayerProducts::multiply(Entry& entry, Evaluator& values, ValueId id,
     TileProduct product;
     product.factors = {
         {matrix,
-         {vectors,
-          lanes.byte_offset(vectors, layer.words * cells * vector_bytes)}},
+         {vectors, lanes.byte_offset(vectors, layer.words * cells *
+                                                  vector_bytes_of_bf16)}},
         {lanes.byte_offset(matrix, layer.matrix_part_bytes), {vectors}}};
     product.a_stride = layer.words * 4;
     product.depth = writer_.kernel.contractions.depth;
-    product.b_step = product.depth * cells * vector_bytes;
+    product.b_step = product.depth * cells * vector_bytes_of_bf16;
     product.c = sums;
     product.c_stride = stride;
     product.vectors = cells;

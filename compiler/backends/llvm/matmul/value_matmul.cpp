@@ -12,13 +12,14 @@ using llvm::Value;
 
 namespace {
 
-constexpr int side = 16; ///< lanes, and points and components that change place
-constexpr std::int64_t vector_bytes = 64;
+constexpr int transposed_side =
+    16; ///< lanes, and points and components that change place
+constexpr std::int64_t bytes_of_vector = 64;
 
 Value* up_to_block(const Lanes& lanes, Value* columns) {
     return lanes.b.CreateAnd(
-        lanes.b.CreateAdd(columns, lanes.constant(2 * side - 1)),
-        lanes.constant(-2 * side));
+        lanes.b.CreateAdd(columns, lanes.constant(2 * transposed_side - 1)),
+        lanes.constant(-2 * transposed_side));
 }
 
 Value* whole_bits(const Lanes& lanes, std::uint32_t bits) {
@@ -42,8 +43,8 @@ Value* rounded_words(const Lanes& lanes, Value* even, Value* odd) {
     Value* halves = b.CreateIntrinsic(
         llvm::Intrinsic::x86_avx512bf16_cvtne2ps2bf16_512, {}, {odd, even});
     std::vector<int> pairs;
-    for (int lane = 0; lane < side; ++lane)
-        pairs.insert(pairs.end(), {lane, side + lane});
+    for (int lane = 0; lane < transposed_side; ++lane)
+        pairs.insert(pairs.end(), {lane, transposed_side + lane});
     return b.CreateBitCast(b.CreateShuffleVector(halves, pairs),
                            lanes.type(DType::I32));
 }
@@ -51,10 +52,10 @@ Value* rounded_words(const Lanes& lanes, Value* even, Value* odd) {
 /// Stores the upper halves of lanes.
 void store_halves(const Lanes& lanes, Value* bits, Value* place) {
     auto& b = lanes.b;
-    auto* halves = llvm::FixedVectorType::get(b.getInt16Ty(), side);
+    auto* halves = llvm::FixedVectorType::get(b.getInt16Ty(), transposed_side);
     b.CreateAlignedStore(
         b.CreateTrunc(b.CreateLShr(bits, whole_bits(lanes, 16)), halves), place,
-        llvm::Align(vector_bytes / 2));
+        llvm::Align(bytes_of_vector / 2));
 }
 
 /// Whether the exponents of bits are below the largest one.
@@ -69,17 +70,17 @@ void ValueMatmul::transpose(const std::function<Value*(Value*)>& row,
                             Value* count) const {
     auto& b = lanes.b;
     Value* zero = lanes.constant(0);
-    Value* step = lanes.constant(side);
+    Value* step = lanes.constant(transposed_side);
     llvm::Type* truth = lanes.type(DType::Bool);
     Value* finite = lanes.variable(truth);
     b.CreateStore(llvm::Constant::getAllOnesValue(truth), finite);
     lanes.loop(zero, up_to_block(lanes, count), step, [&](Value* j) {
         lanes.loop(zero, width, step, [&](Value* k) {
-            std::vector<Value*> square(side);
+            std::vector<Value*> square(transposed_side);
             Value* all = b.CreateLoad(truth, finite);
             // What lies behind the last component may be anything.
             Value* is_component = lanes.first_lanes(b.CreateSub(width, k));
-            for (int n = 0; n < side; ++n) {
+            for (int n = 0; n < transposed_side; ++n) {
                 Value* point = b.CreateAdd(j, lanes.constant(n));
                 Value* loaded = lanes.load(
                     DType::F32, lanes.at(row(point), k, 0, sizeof(float)));
@@ -92,7 +93,7 @@ void ValueMatmul::transpose(const std::function<Value*(Value*)>& row,
             }
             b.CreateStore(all, finite);
             lanes.transpose(square);
-            for (int n = 0; n < side; ++n)
+            for (int n = 0; n < transposed_side; ++n)
                 store_halves(
                     lanes, square[std::size_t(n)],
                     lanes.at(lanes.at(values, k, n, value_bytes()), j, 0, 2));
@@ -104,7 +105,7 @@ void ValueMatmul::transpose(const std::function<Value*(Value*)>& row,
 /// Returns the bytes of one part of the weights of 32 columns: words of pairs
 /// of columns, of all rows.
 std::int64_t ValueMatmul::part_bytes() const {
-    return side * vectors * vector_bytes;
+    return transposed_side * vectors * bytes_of_vector;
 }
 
 /// Parts lie block by block of 32 columns, in each part by part.
@@ -112,11 +113,11 @@ Value* ValueMatmul::part_of(Value* j, int r, int part) const {
     auto& b = lanes.b;
     Value* block = b.CreateLShr(j, lanes.constant(5));
     Value* pair = b.CreateAnd(b.CreateLShr(j, lanes.constant(1)),
-                              lanes.constant(side - 1));
+                              lanes.constant(transposed_side - 1));
     Value* place = lanes.at(lanes.at(parts, block, part, part_bytes()), pair, 0,
-                            vectors * vector_bytes);
+                            vectors * bytes_of_vector);
     place = lanes.at(place, block, 0, (weight_parts - 1) * part_bytes());
-    return lanes.byte_offset(place, r * vector_bytes);
+    return lanes.byte_offset(place, r * bytes_of_vector);
 }
 
 void ValueMatmul::keep(Value* even, Value* odd, Value* j, int r) const {
@@ -170,7 +171,7 @@ void ValueMatmul::add(Value* first, Value* count, Value* sums) const {
     product.c = sums;
     product.vectors = vectors;
     product.steps = b.CreateLShr(whole, lanes.constant(5));
-    product.most_steps = column_tile / (2 * side) + 1;
+    product.most_steps = column_tile / (2 * transposed_side) + 1;
     product.rows = width;
     emit_product(lanes, product);
 }

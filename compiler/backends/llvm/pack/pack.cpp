@@ -25,9 +25,9 @@ Value* Pack::address(const Lanes& lanes, Value* scratch, ValueId id,
         row = lanes.at(row, width_, 0, operand.place.per_width);
     if (component.runtime)
         row = lanes.at(row, component.runtime, 0, operand.component);
-    if (operand.order == Order::Components)
+    if (operand.order == OperandOrder::Components)
         return lanes.at(row, point, 0, size);
-    if (operand.order == Order::Points)
+    if (operand.order == OperandOrder::Points)
         return lanes.byte_offset(row,
                                  b.CreateMul(point, run_of(lanes, operand)));
     Value* tile = lanes.constant(operands_.tile);
@@ -290,7 +290,7 @@ void Pack::load_words(Lanes& lanes, ValueId id, const Source& source,
                       Value* first, Value* count, Value* scratch) const {
     auto& b = lanes.b;
     const Words& of = *writer_.words_of(id);
-    const bool is_row = operands_.of.at(id).order == Order::Tiles;
+    const bool is_row = operands_.of.at(id).order == OperandOrder::Tiles;
     llvm::Function* load = word_load(writer_, of, is_row);
     Value* spread = lanes.constant(operands_.of.at(id).component);
     each_point(lanes, source, first, count, [&](Value* k, Value* base) {
@@ -371,13 +371,13 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
     Value* components = node.type.rows == dynamic && node.type.rank == 1
                             ? width
                             : lanes.constant(components_of(node.type));
-    const Order order = operands_.of.at(id).order;
+    const OperandOrder order = operands_.of.at(id).order;
     if (const Words* words = writer_.words_of(id)) {
-        if (order == Order::Tiles)
+        if (order == OperandOrder::Tiles)
             clear_rest(lanes, id, count, scratch, words->packed());
         return load_words(lanes, id, source, first, count, scratch);
     }
-    if (order == Order::Components) {
+    if (order == OperandOrder::Components) {
         Value* done =
             load_interleaved(lanes, id, source, first, count, scratch);
         Value* left = b.CreateSub(padded(lanes, count), done);
@@ -389,7 +389,7 @@ void Pack::load_leaf(Lanes& lanes, ValueId id, Value* call, Value* first,
             b.CreateSelect(b.CreateICmpSGT(left, zero), components, zero),
             done);
     }
-    if (order == Order::Points) {
+    if (order == OperandOrder::Points) {
         load_points(lanes, id, source, first, count, scratch, components);
         if (!operands_.values.computed
                  .empty()) // whose lanes are points, perhaps

@@ -26,7 +26,7 @@ Value* Pack::read_points(const Lanes& lanes, Value* scratch, ValueId id,
     const DType dtype = writer_.packed_dtype(id);
     const Operand& place = operands_.of.at(id);
     Value* first = address(lanes, scratch, id, component, point);
-    if (place.order != Order::Points || lanes.width() == 1)
+    if (place.order != OperandOrder::Points || lanes.width() == 1)
         return lanes.load(dtype, first);
     Value* offsets = b.CreateMul(lanes.count_from(lanes.constant(0)),
                                  lanes.splat(run_of(lanes, place)));
@@ -40,7 +40,7 @@ void Pack::fill_points(Entry& entry, Value* count, Value* scratch) const {
     Lanes& lanes = entry.lanes;
     std::vector<ValueId> vectors;
     for (ValueId id : operands_.values.computed)
-        if (operands_.of.at(id).order == Order::Points)
+        if (operands_.of.at(id).order == OperandOrder::Points)
             vectors.push_back(id);
     if (vectors.empty())
         return;
@@ -137,7 +137,7 @@ void Pack::fill(Entry& entry, Value* first, Value* count,
     fill_points(entry, count, scratch);
     std::vector<ValueId> ready = operands_.values.leaves, left;
     for (ValueId id : operands_.values.computed)
-        (operands_.of.at(id).order == Order::Points ? ready : left)
+        (operands_.of.at(id).order == OperandOrder::Points ? ready : left)
             .push_back(id);
     Value* from = nullptr; // lanes are points from here on
     Evaluator values = entry.evaluator(

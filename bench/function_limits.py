@@ -17,7 +17,7 @@ from bench.tasks.functions.task import tolerance
 from bench.tasks.networks.task import NETWORKS, TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 POINTS = 2_000
 SHARE = 4  # of the points that the task networks has, one of so many
@@ -45,12 +45,14 @@ def read_limits() -> list[FunctionLimit]:
         ]
 
 
-def checked() -> Iterator[tuple[FunctionLimit, str]]:
+def checked(
+    limits: Iterable[FunctionLimit],
+) -> Iterator[tuple[FunctionLimit, str]]:
     """Each limit, with what is wrong, or nothing.
 
     One that is missed is measured once more.
     """
-    for limit in read_limits():
+    for limit in limits:
         yield limit, _wrong(limit) and _wrong(limit)
 
 

@@ -16,7 +16,8 @@ struct Slots {
     int wide = 0;    ///< of these, by the unit for double
 };
 
-/// Folders that hold `nvidia/`: of the Python environment of scripts/setup --tests.
+/// Folders that hold `nvidia/`: of the Python environment of scripts/setup
+/// --tests.
 std::vector<std::string> package_folders();
 
 struct Loop {

@@ -129,7 +129,7 @@ private:
 /// One image serves all widths that the call decides; of the others, each has
 /// its own.
 TEST_P(Widths, AgreeWithTheInterpreter) {
-    const double share = wide().is_decided_by_the_call ? 0.2 : 0.08;
+    const double share = wide().is_decided_by_the_call ? 0.1 : 0.04;
     for (const IsaRow& row : isa_rows())
         for (const DType dtype : {DType::F32, DType::F64})
             for (int width = 1; width <= widest && tries(row.isa); ++width)

@@ -33,8 +33,8 @@ settings.load_profile("tilefold")
 
 GAUSSIAN = "sum_j exp(-|x_i - y_j|²/2l²) b_j"
 
-_ALWAYS = 5  # cases of a test that run in a sample; of more, a tenth
-_LONG_SECONDS = 200  # of those that take long, on both of two cores together
+_ALWAYS = 3  # cases of a test that run in a sample; of more, a twentieth
+_LONG_SECONDS = 70  # of those that take long, on both of two cores together
 
 
 def _left_out_today() -> set[str]:
@@ -57,7 +57,7 @@ def _of_the_sample(name: str, cases: list[pytest.Item]) -> list[pytest.Item]:
         count = int(marker.args[0] * len(cases) + sample.number_of(name))
     else:
         beyond = max(len(cases) - _ALWAYS, 0)
-        count = min(len(cases), _ALWAYS) + -(-beyond // 10)
+        count = min(len(cases), _ALWAYS) + -(-beyond // 20)
     return sorted(cases, key=lambda case: sample.number_of(case.nodeid))[:count]
 
 

@@ -4,12 +4,15 @@
 The documents, the examples, and each row of the language against NumPy: `pytest
 -m each_isa` with TILEFOLD_ISA runs them as another processor would.
 `python tests/python/each_isa.py` prints the instruction sets to run them for:
-of each kind of registers, but that which calls take here by themselves.
+of each kind of registers, but that which calls take here by themselves; with
+`--files`, where these tests are.
 """
 
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
 
 FILES = frozenset(
     f"test_{name}.py" for name in (
@@ -37,4 +40,9 @@ def others() -> list[str]:
 
 
 if __name__ == "__main__":
-    print(*others())
+    if sys.argv[1:] == ["--files"]:
+        print(
+            *(Path(__file__).parent / name for name in sorted(FILES)), sep="\n"
+        )
+    else:
+        print(*others())

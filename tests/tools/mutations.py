@@ -4,11 +4,12 @@
 A mutant is one source file with one text replaced. Its object, in a unity build
 that of the sources it is compiled with, is compiled with the build's own
 command, put first on the link line of the test program (or in place of its twin
-in libtilefold_llvm.so), and the program, in a scratch folder, must then fail. Nothing in the tree or in the build is touched but
-BUILD_FOLDER/mutants, where sources have the same paths on every run, for
-ccache. As many mutants are tried at once as there are processors. A run makes
-a tenth of all, which the word TILEFOLD_SAMPLE chooses; where that is `all`, or
-not set, it makes all that this processor can tell.
+in libtilefold_llvm.so), and the program, in a scratch folder, must then fail.
+Nothing in the tree or in the build is touched but BUILD_FOLDER/mutants, where
+sources have the same paths on every run, for ccache. As many mutants are tried
+at once as there are processors. A run makes a tenth of all, which the word
+TILEFOLD_SAMPLE chooses; where that is `all`, or not set, it makes all that this
+processor can tell.
 
     python tests/tools/mutations.py BUILD_FOLDER [--only WORD]
 """

@@ -97,7 +97,8 @@ private:
     /// Makes lo the bound lo * factor^m, for the largest m for which it is
     /// one.
     void multiply(double factor) {
-        found_.values["factor"] = builder_.constant(factor);
+        // A literal, so that sweeps with other factors are one kernel.
+        found_.values["factor"] = builder_.literal(factor);
         found_.values["next"] = found_.values["lo"];
         find("t", "lo");
         for (int m = 0; m < thresholds; ++m) {

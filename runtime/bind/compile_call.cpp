@@ -208,8 +208,8 @@ CallShape shape_of(const BoundArguments& readings, const Lengths& lengths,
         call.purpose = few_points(readings, lengths, pairs);
         call.purpose.contiguous = are_contiguous(readings);
     }
-    call.purpose.one_component =
-        pairs >= pairs_worth_a_kernel && has_one_component(readings);
+    // A loop over components would take as long to compile as the rest.
+    call.purpose.one_component = has_one_component(readings);
     return call;
 }
 

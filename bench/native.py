@@ -24,7 +24,7 @@ def build(source: Path, folder: Path, settings: list[str]) -> str:
     if missing := _missing():
         return f"{missing}: {source.relative_to(ROOT)} is not built"
     folder.mkdir(parents=True, exist_ok=True)
-    configure = ["cmake", "-S", str(source), "-B", str(folder)]
+    configure = ["cmake", "-G", "Ninja", "-S", str(source), "-B", str(folder)]
     configure += ["-DCMAKE_BUILD_TYPE=Release", *settings]
     log = folder / "build.log"
     for command in (configure, ["cmake", "--build", str(folder)]):

@@ -123,11 +123,13 @@ void run(const Words& words, const RunWords& own) {
                      bound.check_rows(Array(result.tensor()), own.rows));
 }
 
-void explain(const Words& words, const std::string& stage) {
+void explain(const Words& words, const std::string& stage, bool is_json) {
     const Values values = values_of(words);
     const Session session = session_of(words);
-    const std::string text = session.formula(words.formula)
-                                 .explain(values.arguments(), given(stage));
+    const auto formula = session.formula(words.formula);
+    const std::string text =
+        is_json ? formula.explain_json(values.arguments())
+                : formula.explain(values.arguments(), given(stage));
     std::printf("%s\n", text.c_str());
 }
 
@@ -194,9 +196,13 @@ private:
         CLI::App* command =
             app_.add_subcommand("explain", "tells how it is computed");
         take(*command, explain_words_);
-        command->add_option("--stage", stage_,
-                            "one of reading, AST, IR, plan, LLVM IR, assembly");
-        command->final_callback([this] { explain(explain_words_, stage_); });
+        CLI::Option* stage = command->add_option(
+            "--stage", stage_,
+            "one of reading, AST, IR, plan, LLVM IR, assembly");
+        command->add_flag("--json", is_json_, "all stages as one document")
+            ->excludes(stage);
+        command->final_callback(
+            [this] { explain(explain_words_, stage_, is_json_); });
     }
 
     /// What is no command is named; CLI11 says that one is required.
@@ -214,6 +220,7 @@ private:
     Words run_words_, explain_words_;
     RunWords own_;
     std::string stage_;
+    bool is_json_ = false;
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 // compiler/explain.cpp - the stages of a formula as text.
 
+#include "compiler/ir/document.h"
 #include "compiler/ir/text.h"
 #include "compiler/passes/bounds.h"
 #include "compiler/passes/split.h"
@@ -7,6 +8,7 @@
 #include "formulas/readings.h"
 
 #include <charconv>
+#include <nlohmann/json.hpp>
 
 namespace tilefold {
 namespace {
@@ -79,6 +81,49 @@ std::string trees(const Formula& formula) {
     return text;
 }
 
+Document document_of(const Formula& formula, NodeId root) {
+    Document made = {{"node", label(formula[root])}};
+    made["children"] = Document::array();
+    for (const NodeId child : formula[root].children)
+        made["children"].push_back(document_of(formula, child));
+    return made;
+}
+
+/// The tree of the formula, and those of its definitions.
+Document document_of(const Formula& formula) {
+    Document made = {{"tree", document_of(formula, formula.root)}};
+    made["definitions"] = Document::array();
+    for (const ast::Definition& definition : formula.definitions)
+        made["definitions"].push_back(
+            {{"name", definition.name},
+             {"tree", document_of(formula, definition.body)}});
+    return made;
+}
+
+Document document_of_reading(const Formula& formula, const ir::Graph& graph) {
+    return {{"reading", print_readings(formula)},
+            {"arguments", ir::document_of(graph)["arguments"]}};
+}
+
+/// The values of each site, and of these what the inner loop reads.
+Document document_of_split(const ir::Graph& graph) {
+    const Split sites = split(graph);
+    const auto values = [](const Split::Values& of) {
+        return Document{{"computed", of.computed}, {"crossing", of.crossing}};
+    };
+    Document made = {{"call", values(sites.call)},
+                     {"row", values(sites.row)},
+                     {"column", values(sites.column)},
+                     {"pair", {{"computed", sites.pair}}},
+                     {"after", {{"computed", sites.finish}}}};
+    made["masks"] = Document::array();
+    for (const ir::Node& node : graph.nodes)
+        if (node.op == ir::Op::Reduce)
+            for (const ir::ValueId mask : masks_of(graph, node))
+                made["masks"].push_back(mask);
+    return made;
+}
+
 /// Says by what tiles are left out.
 std::string masks(const ir::Graph& graph) {
     std::string text;
@@ -102,25 +147,30 @@ std::vector<ExplainSection> explain(const Formula& formula,
                                     Mode mode) {
     const ir::Graph built = build(formula, arguments, pairs_of(mode));
     return {
-        {"reading", reading(formula, built)},
-        {"ast", trees(formula)},
-        {"ir", ir::print(built)},
+        {"reading", reading(formula, built),
+         document_of_reading(formula, built)},
+        {"ast", trees(formula), document_of(formula)},
+        {"ir", ir::print(built), ir::document_of(built)},
     };
 }
 
 std::vector<ExplainSection> explain(const Program& program) {
     const ir::Graph& graph = program.graph();
     return {
-        {"canonical ir", ir::print(graph)},
-        {"split by axes", print(split(graph), graph) + masks(graph)},
+        {"canonical ir", ir::print(graph), ir::document_of(graph)},
+        {"split by axes", print(split(graph), graph) + masks(graph),
+         document_of_split(graph)},
     };
 }
 
 ExplainSection explain(std::span<const SweepPart> parts) {
     std::string text;
-    for (const SweepPart& part : parts)
+    Document left = Document::array();
+    for (const SweepPart& part : parts) {
         text += part.name + " : " + spelling_of(part.type) + "\n";
-    return {"leaves behind", std::move(text)};
+        left.push_back({{"name", part.name}, {"type", document_of(part.type)}});
+    }
+    return {"leaves behind", std::move(text), std::move(left)};
 }
 
 } // namespace tilefold

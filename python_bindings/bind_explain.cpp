@@ -27,9 +27,22 @@ std::string take_gpu(nb::kwargs& keywords) {
     return nb::cast<std::string>(value);
 }
 
+/// Takes the keyword `format` out of `keywords`: whether it is "json".
+bool take_json(nb::kwargs& keywords) {
+    if (!keywords.contains("format"))
+        return false;
+    const std::string format = text_of(keywords["format"]);
+    if (format != "text" && format != "json")
+        fail(Code::BadOption,
+             {"format", "'" + format + "'", "pass 'text' or 'json'"});
+    nb::del(keywords["format"]);
+    return format == "json";
+}
+
 nb::str explain(const FormulaHandle& handle, nb::args positional,
                 nb::kwargs keywords) {
     const std::string gpu = take_gpu(keywords);
+    const bool is_json = take_json(keywords);
     Call call;
     call.read(mapping_in(positional.ptr(), &handle.formula), keywords.ptr());
     const Formula formula = formula_for(handle, call);
@@ -38,9 +51,10 @@ nb::str explain(const FormulaHandle& handle, nb::args positional,
             const WithoutGil released;
             const BindOptions options = options_of(call);
             const auto views = call.arguments.views();
-            return joined(gpu.empty()
-                              ? formula.explain(views, options)
-                              : formula.explain_for_gpu(views, gpu, options));
+            const auto stages =
+                gpu.empty() ? formula.explain(views, options)
+                            : formula.explain_for_gpu(views, gpu, options);
+            return is_json ? json_of(formula.text(), stages) : joined(stages);
         });
     return nb::str(text.data(), text.size());
 }
@@ -107,13 +121,15 @@ void bind_explain(nb::module_& module, nb::class_<FormulaHandle>& formula) {
     module.def("explain", &explain_text, nb::arg("args"), nb::arg("kwargs"),
                nb::sig("def explain(formula: str | bytes, "
                        "arguments: typing.Mapping[str, typing.Any] = ..., /, "
-                       "*, gpu: str = ..., **arrays: typing.Any) -> str"),
+                       "*, gpu: str = ..., format: str = ..., "
+                       "**arrays: typing.Any) -> str"),
                "See tilefold.explain.");
     formula
         .def("explain", &explain, nb::arg("args"), nb::arg("kwargs"),
              nb::sig("def explain(self, arguments: "
                      "typing.Mapping[str, typing.Any] = ..., /, *, "
-                     "gpu: str = ..., **arrays: typing.Any) -> str"),
+                     "gpu: str = ..., format: str = ..., "
+                     "**arrays: typing.Any) -> str"),
              "Shown as that of methods.py.")
         .def("plans", &plans, nb::arg("args"), nb::arg("kwargs"),
              nb::sig("def plans(self, arguments: "

@@ -356,6 +356,13 @@ tilefold_error* tilefold_explain(const tilefold_formula* formula,
                                  const tilefold_argument* arguments,
                                  int64_t count, const char* stage,
                                  char** out) TILEFOLD_NOEXCEPT;
+/* The same as JSON, one document of all stages, whose schema is
+ * explain.schema.json of the Python package. `architecture` is that of a GPU,
+ * "sm_90" and the like; NULL: of this processor. */
+tilefold_error* tilefold_explain_json(const tilefold_formula* formula,
+                                      const tilefold_argument* arguments,
+                                      int64_t count, const char* architecture,
+                                      char** out) TILEFOLD_NOEXCEPT;
 void tilefold_text_free(char* text) TILEFOLD_NOEXCEPT;
 
 /* ---- systems of equations, neighbours ----------------------------------- */

@@ -310,6 +310,18 @@ public:
                })
             .get();
     }
+    /// All stages as one document of JSON; those of a GPU's architecture,
+    /// "sm_90" and the like, where one is given.
+    std::string explain_json(const Arguments& arguments,
+                             const char* architecture = nullptr) const {
+        const auto given = detail::in_c(arguments);
+        return detail::made<char>([&](char** out) {
+                   return tilefold_explain_json(handle(), given.data(),
+                                                std::int64_t(given.size()),
+                                                architecture, out);
+               })
+            .get();
+    }
     /// Writes the solution of (K + ridge) x = right to x, where this formula
     /// is the pair term K.
     SolveOutcome solve(const Arguments& arguments, const Array& right,

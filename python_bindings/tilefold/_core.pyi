@@ -592,7 +592,7 @@ class Formula:
     def result_types(self, types: Mapping[str, Any], batch: int = 0) -> list[ResultType]:
         """Tells shapes and dtypes of the results, for those of the arguments."""
 
-def explain(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, *, gpu: str = ..., **arrays: Any) -> str:
+def explain(formula: str | bytes, arguments: Mapping[str, Any] = ..., /, *, gpu: str = ..., format: str = ..., **arrays: Any) -> str:
     """See tilefold.explain."""
 
 def compile(formula: str | bytes, *, session: Session | None = None) -> Formula:

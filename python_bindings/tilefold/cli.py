@@ -183,7 +183,12 @@ def _add_explain(commands: Any) -> None:
     explain.add_argument(
         "--architecture", metavar="ARCH", help="of the GPU: sm_80, sm_90 …"
     )
+    _add_json(explain)
     explain.set_defaults(command=_explain)
+
+
+def _add_json(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="as JSON")
 
 
 def _add_cache(commands: Any) -> None:
@@ -312,6 +317,8 @@ def _explain(options: argparse.Namespace) -> int:
     )
     if options.gpu or options.architecture:
         settings["gpu"] = options.architecture or "sm_90"
+    if options.json:
+        settings["format"] = "json"
     if guess:
         print(
             f"guessed: {guess}; declare what differs, as in x=f32[3]",

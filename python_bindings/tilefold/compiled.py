@@ -10,7 +10,7 @@ there, and the slot stays what it is, so that no other call takes longer for it.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakValueDictionary
 
 from tilefold import _core
@@ -161,6 +161,7 @@ def explain(
     /,
     *mapping: Mapping[str, Keyword],
     gpu: str = "",
+    format: Literal["text", "json"] = "text",  # noqa: A002
     **arrays: Keyword,
 ) -> str:
     """Tells every stage from the reading of a formula to its assembly.
@@ -176,13 +177,16 @@ def explain(
     gpu : str, optional
         An architecture, such as "sm_90", which need not be there: tells the
         plan, the CUDA C++, registers, and how fast it is expected to be.
+    format : {"text", "json"}, optional
+        "json": one document of all stages, with the values that the text is
+        printed from; its schema is ``tilefold/explain.schema.json``.
     **arrays : array
         Arguments and settings, as ``reduce`` takes them.
 
     Returns
     -------
     str
-        The stages, each under a line with its name.
+        The stages, each under a line with its name; or JSON.
 
     Raises
     ------
@@ -200,7 +204,9 @@ def explain(
     >>> "sum" in text
     True
     """
-    given: dict[str, Any] = {**arrays, "gpu": gpu} if gpu else arrays
+    given: dict[str, Any] = {**arrays, "format": format}
+    if gpu:
+        given["gpu"] = gpu
     return _core.explain(formula, *mapping, **given)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tilefold import _core
 from tilefold.frameworks import is_read_by_dynamo, leave_graph
@@ -36,6 +36,7 @@ def explain(
     /,
     *mapping: Any,
     gpu: str = "",
+    format: Literal["text", "json"] = "text",  # noqa: A002
     **arrays: Any,
 ) -> str:
     """Tells every stage from the reading of the text to the assembly.
@@ -49,13 +50,16 @@ def explain(
     gpu : str, optional
         An architecture, such as "sm_90", which need not be there: tells the
         plan, the CUDA C++, registers, and how fast it is expected to be.
+    format : {"text", "json"}, optional
+        "json": one document of all stages, with the values that the text is
+        printed from; its schema is ``tilefold/explain.schema.json``.
     **arrays : array
         Arguments and settings, as a call takes them.
 
     Returns
     -------
     str
-        The stages, each under a line with its name.
+        The stages, each under a line with its name; or JSON.
 
     Raises
     ------
@@ -69,7 +73,9 @@ def explain(
     >>> "sum" in text
     True
     """
-    given: dict[str, Any] = {**arrays, "gpu": gpu} if gpu else arrays
+    given: dict[str, Any] = {**arrays, "format": format}
+    if gpu:
+        given["gpu"] = gpu
     return _explain(self, *mapping, **given)
 
 

@@ -22,10 +22,7 @@ namespace {
 
 /// "ir" of "ir", and of "sweep 1 of 2: ir".
 bool is_called(const ExplainSection& section, std::string_view stage) {
-    const std::string_view name = section.name;
-    return name == stage ||
-           (name.ends_with(stage) &&
-            name.substr(0, name.size() - stage.size()).ends_with(": "));
+    return section.name == stage || section.title() == stage;
 }
 
 std::string stage_of(const std::vector<ExplainSection>& all,
@@ -35,7 +32,7 @@ std::string stage_of(const std::vector<ExplainSection>& all,
     for (const ExplainSection& section : all) {
         if (is_called(section, stage))
             chosen.push_back(section);
-        names += (names.empty() ? "" : ", ") + section.name;
+        names += (names.empty() ? "" : ", ") + section.title();
     }
     if (chosen.empty())
         fail(Code::UnknownStage, {stage, names});
@@ -94,6 +91,21 @@ tilefold_error* tilefold_explain(const tilefold_formula* formula,
         const Formula& own = handle("formula", formula).formula;
         char*& made = output(out);
         made = copied(explained(own, views_of(arguments, count), stage));
+    });
+}
+
+tilefold_error* tilefold_explain_json(const tilefold_formula* formula,
+                                      const tilefold_argument* arguments,
+                                      std::int64_t count,
+                                      const char* architecture,
+                                      char** out) noexcept {
+    return guarded([&] {
+        const Formula& own = handle("formula", formula).formula;
+        char*& made = output(out);
+        const auto views = views_of(arguments, count);
+        made = copied(json_of(
+            own.text(), architecture ? own.explain_for_gpu(views, architecture)
+                                     : own.explain(views)));
     });
 }
 

@@ -53,15 +53,15 @@ std::vector<ExplainSection> stages_of_sweeps(const ParsedFormula& parsed,
         parsed.tree(), parsed.derivation(), what.types, what.mode, purpose);
     for (std::size_t k = 0; k < programs.sweeps.size(); ++k) {
         const SweepProgram& sweep = programs.sweeps[k];
-        const std::string of = "sweep " + std::to_string(k + 1) + " of " +
-                               std::to_string(programs.sweeps.size());
         ProgramStages made =
             stages_of(sweep.program, width_of(sweep.program, rows));
         made.planned.insert(made.planned.begin(), explain(sweep.parts));
-        for (ExplainSection& stage : made.planned)
-            stage.name = of + ": " + stage.name;
+        append(made.planned, std::move(made.code));
+        for (ExplainSection& stage : made.planned) {
+            stage.sweep = int(k) + 1;
+            stage.sweeps = int(programs.sweeps.size());
+        }
         append(stages, std::move(made.planned));
-        append(stages, std::move(made.code));
         for (const SweepPart& part : sweep.parts)
             rows.push_back(part.type.rows);
     }

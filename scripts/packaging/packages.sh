@@ -14,6 +14,7 @@ packages_of_build=(
     libzstd-dev
     llvm-22-dev
     ninja-build
+    nlohmann-json3-dev
     zlib1g-dev
 )
 # Kernels for AArch64 run under the emulator.
@@ -31,6 +32,7 @@ packages_of_tests=(
     gfortran
     libcli11-dev
     libgtest-dev
+    make
     pkg-config
     r-base-core
     rustc

@@ -161,6 +161,7 @@ void CArguments::vary_reductions() {
     VARY(tilefold_reduce, s, "sum_j exp(-|x_i - y_j|^2) b_j", a, 3, &run,
          &tensor);
     VARY(tilefold_explain, f, a, 3, "plan", &text);
+    VARY(tilefold_explain_json, f, a, 3, "sm_90", &text);
 }
 
 void CArguments::vary_systems() {

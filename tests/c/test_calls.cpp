@@ -397,6 +397,23 @@ TEST_F(CCalls, StagesAsText) {
     EXPECT_EQ(untouched, nullptr);
 }
 
+TEST_F(CCalls, StagesAsJson) {
+    const auto formula = parse(text);
+    const auto explain = [&](const char* architecture) {
+        char* made = nullptr;
+        expect_success(tilefold_explain_json(formula.get(), arguments.data(), 3,
+                                             architecture, &made));
+        return std::string(Owned<char>(made).get());
+    };
+    const std::string all = explain(nullptr);
+    EXPECT_EQ(all.find("{\n  \"document\": \"tilefold explain\",\n"
+                       "  \"version\": 1,\n"),
+              0u);
+    EXPECT_NE(all.find("\"stage\": \"assembly\""), std::string::npos);
+    EXPECT_NE(explain("sm_90").find("\"stage\": \"CUDA C++\""),
+              std::string::npos);
+}
+
 TEST_F(CCalls, CountersAndTheCache) {
     const auto counted = [&] {
         tilefold_statistics statistics = TILEFOLD_STATISTICS_INIT;

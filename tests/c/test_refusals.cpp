@@ -121,6 +121,9 @@ TEST_F(CRefusals, SessionsAndFormulasAskForEveryPointer) {
         tilefold_explain(nullptr, a, 3, nullptr, &text_out),
         tilefold_explain(f, nullptr, 3, nullptr, &text_out),
         tilefold_explain(f, a, 3, nullptr, nullptr),
+        tilefold_explain_json(nullptr, a, 3, nullptr, &text_out),
+        tilefold_explain_json(f, nullptr, 3, nullptr, &text_out),
+        tilefold_explain_json(f, a, 3, nullptr, nullptr),
     });
     EXPECT_EQ(out_formula, untouched<tilefold_formula>());
     EXPECT_EQ(text_out, untouched<char>());

@@ -13,6 +13,7 @@
 #include "compiler/backends/cpu/isa.h"
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -94,6 +95,8 @@ struct Parts {
 };
 Parts parts_of(const Plan& plan);
 std::string print(const Plan& plan); ///< one line of key=value
+/// The same fields, and those that print() leaves out.
+nlohmann::ordered_json document_of(const Plan& plan);
 /// Reads print()'s text; throws Error(BadPlan) naming what is wrong.
 Plan parse_plan(std::string_view text);
 

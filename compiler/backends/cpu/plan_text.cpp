@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 namespace tilefold {
@@ -90,6 +91,15 @@ void check_whole(const Plan& plan) {
 }
 
 } // namespace
+
+nlohmann::ordered_json document_of(const Plan& plan) {
+    nlohmann::ordered_json made = {{"text", print(plan)},
+                                   {"isa", row_of(plan.isa).spelling},
+                                   {"nest", spelling_of(plan.nest)}};
+    for (const Field& field : fields)
+        made[std::string(field.key)] = plan.*field.member;
+    return made;
+}
 
 std::string print(const Plan& plan) {
     // No stream, which ends early and says nothing where memory is missing.

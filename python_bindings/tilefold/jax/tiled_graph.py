@@ -113,9 +113,9 @@ class Graph:
         if node.op == "literal":
             slot, sign, _ = node.attributes
             number = -self.literals[slot] if sign < 0 else self.literals[slot]
-            return jnp.full((1, 1), number, node.dtype)
+            return jnp.full((1, 1), _number(number, node.dtype), node.dtype)
         if node.op == "constant":
-            return jnp.full((1, 1), _number(node), node.dtype)
+            return jnp.full((1, 1), _number(node.value, node.dtype), node.dtype)
         if node.op == "index":
             count = arrays["#", node.axes]
             shape = (count, 1) if node.axes == I else (1, count)
@@ -132,21 +132,21 @@ class Graph:
 _BARRIER: Any = lax.optimization_barrier
 
 
-def _number(node: Node) -> float:
-    """A constant, the nearest that its type holds."""
-    if not jnp.issubdtype(node.dtype, jnp.integer):
-        held = np.finfo(dtypes.canonicalize_dtype(node.dtype))
-        if math.isfinite(node.value) and abs(node.value) > float(held.max):
+def _number(value: float, dtype: Any) -> float:
+    """A number of a formula, the nearest that its type holds."""
+    if not jnp.issubdtype(dtype, jnp.integer):
+        held = np.finfo(dtypes.canonicalize_dtype(dtype))
+        if math.isfinite(value) and abs(value) > float(held.max):
             _core.fail(
                 "BadOption",
                 "jax_enable_x64",
-                "off, where the formula searches among numbers of float64",
+                "off, where the formula has numbers that float64 alone holds",
                 'set jax.config.update("jax_enable_x64", True), or pass arrays '
                 "of float32",
             )
-        return node.value
-    limits = np.iinfo(node.dtype)
-    return max(min(int(node.value), limits.max), limits.min)
+        return value
+    limits = np.iinfo(dtype)
+    return max(min(int(value), limits.max), limits.min)
 
 
 def _applied(node: Node, operands: list[Any]) -> Any:

@@ -5,9 +5,11 @@
 #include "compiler/backends/cpu/choose_plan.h"
 #include "compiler/backends/cpu/lower/lowered_kernel.h"
 #include "compiler/backends/cpu/plan_cost.h"
+#include "compiler/ir/document.h"
 #include "compiler/passes/exponents.h"
 
 #include <iomanip>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 namespace tilefold {
@@ -47,13 +49,37 @@ std::string plans(const CpuProgram& program) {
     return text + exponents(program.graph());
 }
 
+/// What the text of plans says, and what each of the others should cost.
+Document document_of_plans(const CpuProgram& program) {
+    const ir::Graph& graph = program.graph();
+    const auto costs = [&](const Plan& plan) {
+        return Document{
+            {"plan", document_of(plan)},
+            {"nanoseconds_per_pair", nanoseconds_per_pair(graph, plan)},
+            {"slots_per_pair", code_slots_of_pair(graph, plan)}};
+    };
+    Document made = {{"chosen", costs(program.plan)},
+                     {"kind", row_of(kind_of(graph, program.plan)).spelling},
+                     {"key", program.key.hex()}};
+    made["others"] = Document::array();
+    for (const Plan& plan :
+         enumerate_plans(graph, program.plan.nest, program.plan.isa,
+                         parts_of(program.plan)))
+        if (plan != program.plan)
+            made["others"].push_back(costs(plan));
+    made["exponents"] = ir::uniform_exponents(graph);
+    return made;
+}
+
 } // namespace
 
 std::vector<ExplainSection> explain_plan(const CpuProgram& program) {
+    const ir::Graph& graph = program.graph();
+    const LoweredKernel kernel = lower(graph, program.plan);
     return {
-        {"plan", plans(program)},
-        {"lowered kernel", print(lower(program.graph(), program.plan),
-                                 program.graph(), program.plan)},
+        {"plan", plans(program), document_of_plans(program)},
+        {"lowered kernel", print(kernel, graph, program.plan),
+         document_of(kernel, graph, program.plan)},
     };
 }
 

@@ -88,6 +88,10 @@ inline constexpr std::int64_t point_chunk = 256;
 /// Lowers an oriented graph by a plan of its nest.
 LoweredKernel lower(const ir::Graph& graph, const Plan& plan);
 
+/// The same as print() shows, for `explain`.
+nlohmann::ordered_json document_of(const LoweredKernel& kernel,
+                                   const ir::Graph& graph, const Plan& plan);
+
 /// Prints what `explain` shows.
 std::string print(const LoweredKernel& kernel, const ir::Graph& graph,
                   const Plan& plan);

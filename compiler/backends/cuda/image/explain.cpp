@@ -3,8 +3,10 @@
 #include "compiler/backends/cuda/image/explain.h"
 
 #include "compiler/backends/cuda/plan/model.h"
+#include "compiler/ir/document.h"
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 namespace tilefold::cuda {
 namespace {
@@ -61,16 +63,69 @@ std::string text_of(const Plan& plan, const std::optional<Plan>& few) {
     return text;
 }
 
+/// What is known of an image; null of PTX's kernels.
+Document document_of_resources(const Image& image) {
+    Document made = {{"compiler", image.compiler},
+                     {"architecture", image.architecture},
+                     {"milliseconds", image.compile_milliseconds},
+                     {"is_ptx", image.is_ptx}};
+    made["bytes"] = Document::array();
+    for (const auto& code : image.codes)
+        made["bytes"].push_back(code.size());
+    made["kernels"] = Document::array();
+    for (const Resources& of : image.resources)
+        made["kernels"].push_back({{"name", of.kernel},
+                                   {"registers", of.registers},
+                                   {"spill_stores", of.spill_stores},
+                                   {"spill_loads", of.spill_loads},
+                                   {"stack_bytes", of.stack_bytes},
+                                   {"shared_bytes", shared_by(of, image)}});
+    return made;
+}
+
+Document document_of_plans(const Plan& plan, const std::optional<Plan>& few) {
+    return {{"chosen", document_of(plan)},
+            {"of_few_rows", few ? document_of(*few) : Document(nullptr)},
+            {"error", tilefold::document_of(error_of(plan.multiply))}};
+}
+
+Document document_of_kernel(const LoweredKernel& kernel) {
+    Document made = {{"loop", spelling_of(kernel.loop)}};
+    made["constants"] = Document::array();
+    for (const Constant& constant : kernel.registers.constants)
+        made["constants"].push_back({{"value", constant.id},
+                                     {"kind", spelling_of(constant.kind)},
+                                     {"length", constant.length},
+                                     {"offset", constant.offset},
+                                     {"in_memory", constant.in_memory()}});
+    return made;
+}
+
+Document document_of_cost(const PairCost& cost) {
+    const Card card;
+    return {{"card", card.name},
+            {"instructions", cost.single},
+            {"special", cost.special},
+            {"wide", cost.wide},
+            {"tensor", cost.tensor},
+            {"overhead", cost.overhead},
+            {"bytes", cost.bytes},
+            {"shared_bytes", cost.shared},
+            {"pairs_per_second", cost.rate(card, true)},
+            {"most_pairs_per_second", cost.rate(card, false)}};
+}
+
 std::vector<ExplainSection> stages(const ir::Graph& graph, const Plan& plan,
                                    const std::optional<Plan>& few,
-                                   std::string resources) {
+                                   ExplainSection resources) {
     const LoweredKernel kernel = lower(graph, plan);
-    return {{"CUDA plan", text_of(plan, few)},
-            {"lowered kernel", print(kernel)},
+    const PairCost cost = cost_of_pair(graph, plan);
+    return {{"CUDA plan", text_of(plan, few), document_of_plans(plan, few)},
+            {"lowered kernel", print(kernel), document_of_kernel(kernel)},
             {"CUDA C++", emit(kernel).source.text()},
-            {"registers", std::move(resources)},
-            {std::string("expected on an ") + Card().name,
-             print(cost_of_pair(graph, plan))}};
+            std::move(resources),
+            {std::string("expected on an ") + Card().name, print(cost),
+             document_of_cost(cost)}};
 }
 
 } // namespace
@@ -78,13 +133,15 @@ std::vector<ExplainSection> stages(const ir::Graph& graph, const Plan& plan,
 std::vector<ExplainSection> explain(const ir::Graph& graph, const Plan& plan,
                                     const std::optional<Plan>& few,
                                     const Image& image) {
-    return stages(graph, plan, few, resources_of(image));
+    return stages(
+        graph, plan, few,
+        {"registers", resources_of(image), document_of_resources(image)});
 }
 
 std::vector<ExplainSection> explain(const ir::Graph& graph, const Plan& plan,
                                     const std::optional<Plan>& few,
                                     const std::string& why) {
-    return stages(graph, plan, few, "not compiled: " + why);
+    return stages(graph, plan, few, {"registers", "not compiled: " + why});
 }
 
 } // namespace tilefold::cuda

@@ -5,6 +5,7 @@
 #include "formulas/diagnostic.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace tilefold::cuda {
 namespace {
@@ -55,6 +56,28 @@ std::string_view spelling_of(Lanes lanes) {
         return "points";
     }
     internal_error("lanes without a case");
+}
+
+nlohmann::ordered_json document_of(const Plan& plan) {
+    return {{"text", print(plan)},
+            {"threads", plan.threads},
+            {"lanes", spelling_of(plan.lanes)},
+            {"rows_per_thread", plan.rows_per_thread},
+            {"tile_columns", plan.tile_columns},
+            {"columns_unrolled", plan.columns_unrolled},
+            {"width_block", plan.width_block},
+            {"multiply", spelling_of(plan.multiply)},
+            {"chunk", plan.chunk},
+            {"expands", plan.expands},
+            {"weight_parts", plan.weight_parts},
+            {"value_parts", plan.value_parts},
+            {"halves", plan.halves},
+            {"copies", plan.copies},
+            {"warp_tiles", plan.warp_tiles},
+            {"tiles_held", plan.tiles_held},
+            {"shared_bytes", plan.shared_bytes},
+            {"resident", plan.resident},
+            {"state_columns", plan.state_columns}};
 }
 
 std::string print(const Plan& plan) {

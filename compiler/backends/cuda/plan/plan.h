@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -115,5 +116,7 @@ inline bool has_tensor_cores(int major) {
 }
 
 std::string print(const Plan& plan); ///< one line of key=value
+/// All fields.
+nlohmann::ordered_json document_of(const Plan& plan);
 
 } // namespace tilefold::cuda

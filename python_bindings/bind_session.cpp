@@ -12,6 +12,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 namespace tilefold::python {
 
@@ -52,6 +53,22 @@ std::string statistics_repr(const Statistics& s) {
                   static_cast<long long>(s.disk_hits),
                   static_cast<long long>(s.runs), s.compile_milliseconds);
     return text;
+}
+
+/// By the schema documents.schema.json of the package.
+std::string statistics_json(const Statistics& s) {
+    const nlohmann::ordered_json made = {
+        {"document", "tilefold statistics"},
+        {"version", 1},
+        {"statistics",
+         {{"compiles", s.compiles},
+          {"memory_hits", s.memory_hits},
+          {"disk_hits", s.disk_hits},
+          {"runs", s.runs},
+          {"tiles_visited", s.tiles_visited},
+          {"tiles_skipped", s.tiles_skipped},
+          {"compile_milliseconds", s.compile_milliseconds}}}};
+    return made.dump(2);
 }
 
 constexpr const char* statistics_doc =
@@ -118,6 +135,7 @@ void bind_statistics(nb::module_& module) {
                 "Tiles that index masks proved to count for nothing: an int.")
         .def_ro("compile_milliseconds", &Statistics::compile_milliseconds,
                 "The time that all compiles took, in ms: a float.")
+        .def("to_json", &statistics_json, "Shown as that of methods.py.")
         .def("__repr__", &statistics_repr);
 }
 

@@ -242,6 +242,9 @@ class Statistics:
     def compile_milliseconds(self) -> float:
         """The time that all compiles took, in ms: a float."""
 
+    def to_json(self) -> str:
+        """Tells the counters as JSON."""
+
     def __repr__(self) -> str: ...
 
 class CacheEntry:
@@ -546,7 +549,7 @@ class Formula:
 
     def _with_axes(self, declared: Mapping[str, int]) -> str: ...
 
-    def explain(self, arguments: Mapping[str, Keyword] = ..., /, *, gpu: str = ..., **arrays: Keyword) -> str:
+    def explain(self, arguments: Mapping[str, Keyword] = ..., /, *, gpu: str = ..., format: str = ..., **arrays: Keyword) -> str:
         """Tells every stage from the reading of the text to the assembly."""
 
     def plans(self, arguments: Mapping[str, Keyword] = ..., /, **arrays: Keyword) -> list[str]:

@@ -1,5 +1,5 @@
 # python_bindings/tilefold/cli.py - the command `tilefold`.
-"""The command line: run, explain, cache, formulas, doctor, bench.
+"""The command line: run, explain, plans, cache, formulas, doctor, bench.
 
 Exit codes: 0 done, 1 an error of the formula, the arrays or a file, 2 a
 wrong command line, 130 interrupted.
@@ -8,6 +8,7 @@ wrong command line, 130 interrupted.
 from __future__ import annotations
 
 import argparse
+import json
 import re
 import sys
 import time
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tilefold
-from tilefold import _core, benchmark, described, doctor, files
+from tilefold import _core, benchmark, described, doctor, documents, files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,6 +110,7 @@ def _parser() -> tuple[
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands)
     _add_explain(commands)
+    _add_plans(commands)
     _add_cache(commands)
     _add_plain(commands)
     return parser, dict(commands.choices)
@@ -163,6 +165,7 @@ def _add_run(commands: Any) -> None:
     run.add_argument(
         "-q", "--quiet", action="store_true", help="no bar, no summary"
     )
+    _add_json(run)
     run.set_defaults(command=_run)
 
 
@@ -187,6 +190,19 @@ def _add_explain(commands: Any) -> None:
     explain.set_defaults(command=_explain)
 
 
+def _add_plans(commands: Any) -> None:
+    plans = commands.add_parser(
+        "plans",
+        help="list the plans that --plan may force",
+        description="Lists the plans that --plan may force, the one that is "
+        "chosen first; with --json, what each is expected to take. Arrays may "
+        "be described, as explain takes them.",
+    )
+    _add_formula(plans)
+    _add_json(plans)
+    plans.set_defaults(command=_plans)
+
+
 def _add_json(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="as JSON")
 
@@ -195,13 +211,16 @@ def _add_cache(commands: Any) -> None:
     cache = commands.add_parser("cache", help="the kernels kept on disk")
     cache.add_argument("action", choices=["list", "verify", "clear", "path"])
     cache.add_argument("--directory", metavar="FOLDER")
+    _add_json(cache)
     cache.set_defaults(command=_cache)
 
 
 def _add_plain(commands: Any) -> None:
     formulas = commands.add_parser("formulas", help="what formulas may hold")
+    _add_json(formulas)
     formulas.set_defaults(command=_formulas)
     doctor = commands.add_parser("doctor", help="what this machine offers")
+    _add_json(doctor)
     doctor.set_defaults(command=_doctor)
     commands.add_parser(
         "bench", help="time tilefold beside others, in a source checkout"
@@ -273,15 +292,38 @@ def _run(options: argparse.Namespace) -> int:
         progress = tilefold.Options(progress=bar.update)
         result = np.asarray(formula(arrays, options=progress))
         seconds = time.perf_counter() - start
-    if options.output:
-        files.write(result, options.output, options.format)
-    else:
-        print(result)
-    if not options.quiet:
-        rate = formula._pairs(arrays) / seconds
-        print(_summary(result, seconds, rate, session), file=sys.stderr)
+    pairs = formula._pairs(arrays)
+    statistics = session.stats()
+    error = None
     if options.check is not None:
         error = formula.check(arrays, rows=options.check)
+    if options.output:
+        files.write(result, options.output, options.format)
+    if options.json:
+        fields = documents.of_result(result)
+        if options.output:
+            del fields["values"]
+            fields["output"] = options.output
+        if error is not None:
+            fields["relative_error"] = error
+        print(
+            documents.as_text(
+                "run",
+                formula=options.formula,
+                **fields,
+                seconds=seconds,
+                pairs=pairs,
+                pairs_per_second=pairs / seconds,
+                statistics=json.loads(statistics.to_json())["statistics"],
+            )
+        )
+        return 0
+    if not options.output:
+        print(result)
+    if not options.quiet:
+        rate = pairs / seconds
+        print(_summary(result, seconds, rate, statistics), file=sys.stderr)
+    if error is not None:
         print(f"largest relative error {error:.2e}", file=sys.stderr)
     return 0
 
@@ -297,9 +339,8 @@ def _settings(options: argparse.Namespace) -> tilefold.Options:
 
 
 def _summary(
-    result: Any, seconds: float, rate: float, session: tilefold.Session
+    result: Any, seconds: float, rate: float, stats: tilefold.Statistics
 ) -> str:
-    stats = session.stats()
     origin = "kernel read from the cache"
     if stats.compiles:
         origin = f"compiled in {stats.compile_milliseconds:.0f} ms"
@@ -310,22 +351,41 @@ def _summary(
 
 
 def _explain(options: argparse.Namespace) -> int:
+    formula, arrays, settings = _told(options)
+    if options.gpu or options.architecture:
+        settings["gpu"] = options.architecture or "sm_90"
+    if options.json:
+        settings["format"] = "json"
+    print(formula.explain(arrays, **settings))
+    return 0
+
+
+def _plans(options: argparse.Namespace) -> int:
+    formula, arrays, settings = _told(options)
+    if options.json:
+        told = formula.explain(arrays, **{**settings, "format": "json"})
+        print(documents.as_text("plans", **documents.of_plans(told)))
+        return 0
+    for plan in formula.plans(arrays, **settings):
+        print(plan)
+    return 0
+
+
+def _told(
+    options: argparse.Namespace,
+) -> tuple[tilefold.Formula, dict[str, Any], dict[str, Any]]:
+    """A formula, its arguments, and settings; says what was guessed of them."""
     settings: dict[str, Any] = {"options": _settings(options)}
     formula = tilefold.compile(options.formula)
     arrays, guess = described.guessed(
         formula, _read_arguments(options.arrays), settings
     )
-    if options.gpu or options.architecture:
-        settings["gpu"] = options.architecture or "sm_90"
-    if options.json:
-        settings["format"] = "json"
     if guess:
         print(
             f"guessed: {guess}; declare what differs, as in x=f32[3]",
             file=sys.stderr,
         )
-    print(formula.explain(arrays, **settings))
-    return 0
+    return formula, arrays, settings
 
 
 def _cache(options: argparse.Namespace) -> int:
@@ -337,12 +397,18 @@ def _cache(options: argparse.Namespace) -> int:
     elif options.action == "clear":
         print(f"{_core.clear_cache(settings)} files removed")
     else:
-        return _list_cache(settings, options.action == "verify")
+        return _list_cache(settings, options.action == "verify", options.json)
     return 0
 
 
-def _list_cache(settings: tilefold.Options, verify: bool) -> int:
+def _list_cache(settings: tilefold.Options, verify: bool, is_json: bool) -> int:
     entries = _core.list_cache(settings, verify)
+    directory = settings.cache_directory or ""
+    bad = verify and any(entry.fault for entry in entries)
+    if is_json:
+        fields = documents.of_cache(directory, entries)
+        print(documents.as_text("cache", **fields))
+        return 1 if bad else 0
     for entry in entries:
         state = f"  {entry.fault.upper()}" if verify and entry.fault else ""
         print(
@@ -350,11 +416,14 @@ def _list_cache(settings: tilefold.Options, verify: bool) -> int:
             f"{entry.compiler}  {entry.summary}{state}"
         )
     size = sum(entry.bytes for entry in entries)
-    print(f"{len(entries)} kernels, {size} bytes in {settings.cache_directory}")
-    return 1 if verify and any(entry.fault for entry in entries) else 0
+    print(f"{len(entries)} kernels, {size} bytes in {directory}")
+    return 1 if bad else 0
 
 
-def _formulas(_: argparse.Namespace) -> int:
+def _formulas(options: argparse.Namespace) -> int:
+    if options.json:
+        print(documents.as_text("formulas", **documents.of_language()))
+        return 0
     for title, rows in _core.language():
         print(title)
         width = max(len(spelling) for spelling, _ in rows)
@@ -364,7 +433,11 @@ def _formulas(_: argparse.Namespace) -> int:
     return 0
 
 
-def _doctor(_: argparse.Namespace) -> int:
+def _doctor(options: argparse.Namespace) -> int:
+    if options.json:
+        found = documents.of_findings(doctor.examine())
+        print(documents.as_text("doctor", **found))
+        return 0 if found["good"] else 1
     healthy = True
     for name, finding, good in doctor.examine():
         print(f"{'ok ' if good else 'BAD'}  {name:8}  {finding}")

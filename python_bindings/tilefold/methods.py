@@ -29,6 +29,7 @@ _bind = _core.Formula.bind
 _grad = _core.Formula.grad
 _jvp = _core.Formula.jvp
 _stats = _core.Session.stats
+_to_json = _core.Statistics.to_json
 
 
 def explain(
@@ -370,6 +371,28 @@ def stats(self: _core.Session) -> _core.Statistics:
     return _stats(self)
 
 
+def to_json(self: _core.Statistics) -> str:
+    """Tells the counters as JSON.
+
+    Returns
+    -------
+    str
+        One document; its schema is ``tilefold/documents.schema.json``.
+
+    See Also
+    --------
+    Formula.explain : all that is known of a formula, as JSON too.
+
+    Examples
+    --------
+    >>> import json
+    >>> told = json.loads(tilefold.stats().to_json())
+    >>> sorted(told)
+    ['document', 'statistics', 'version']
+    """
+    return _to_json(self)
+
+
 def _leave_graph() -> None:
     """Formulas are made outside of what torch.compile reads."""
     if is_read_by_dynamo():
@@ -402,6 +425,9 @@ def show_signatures() -> None:
         kind.__signature__ = inspect.Signature(parameters)
     stats.__qualname__ = "Session.stats"
     kinds[-1].stats = stats
+    to_json.__qualname__ = "Statistics.to_json"
+    counters: Any = _core.Statistics
+    counters.to_json = to_json
 
 
 def show_methods() -> None:

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-import re
+import json
 from functools import cached_property
 from typing import Any
 
 import tilefold
 from bench.port_bound import cycles_of_vector
-
-EXPECTED = re.compile(r"expected of one core: (\S+) ns a pair")
 
 
 class FormulaRun:
@@ -34,13 +32,23 @@ class FormulaRun:
 
     def nanoseconds_expected(self) -> float | None:
         """Of one core for a pair, where the plan has a cost."""
-        found = EXPECTED.search(self._stages)
-        return float(found[1]) if found else None
+        plans = self._stage("plan").get("value")
+        return plans and float(plans["chosen"]["nanoseconds_per_pair"])
 
     def port_cycles(self) -> float | None:
         """Of a vector of pairs in the innermost loop, at the least."""
-        return cycles_of_vector(self._stages)
+        if not (plans := self._stage("plan").get("value")):
+            return None
+        plan = plans["chosen"]["plan"]
+        vectors = plan["row_vectors"] * plan["columns"]
+        return cycles_of_vector(self._stage("assembly")["text"], vectors)
+
+    def _stage(self, name: str) -> dict[str, Any]:
+        """The first of that name; empty where there is none."""
+        found = (one for one in self._stages if one["stage"] == name)
+        return next(found, {})
 
     @cached_property
-    def _stages(self) -> str:
-        return str(self._formula.explain(**self._arguments))
+    def _stages(self) -> list[dict[str, Any]]:
+        text = self._formula.explain(**self._arguments, format="json")
+        return list(json.loads(text)["stages"])

@@ -27,7 +27,6 @@ LIKE = dict.fromkeys(
 HOST = re.compile(r"Host CPU: (\S+)")
 LABEL = re.compile(r"^([\w.$]+):")
 JUMP = re.compile(r"^\s+j\w+\s+([\w.$]+)$")
-TILE = re.compile(r"row_vectors=(\d+) columns=(\d+)")
 THROUGHPUT = re.compile(r"Block RThroughput:\s+(\S+)")
 RESOURCE = re.compile(r"^\[([\d.]+)\]\s+- (\S+)$", re.MULTILINE)
 PRESSURE = re.compile(r"pressure per iteration:\n(.*)\n(.*)\n")
@@ -42,15 +41,14 @@ class _Loop(NamedTuple):
     last: int
 
 
-def cycles_of_vector(explanation: str) -> float | None:
-    """What a vector of pairs takes at least; None where it can't be told.
+def cycles_of_vector(assembly: str, vectors: int) -> float | None:
+    """What a vector of pairs takes at least, where a tile has so many.
 
-    That is so without llvm-mca, and where the loop calls a function.
+    None where it can't be told: without llvm-mca, and where the loop calls a
+    function.
     """
     tool = shutil.which(TOOL)
-    _, found, assembly = explanation.partition("── assembly")
-    tile = TILE.search(explanation)
-    if not (tool and found and tile):
+    if not tool:
         return None
     body = _busiest_loop(assembly.splitlines())
     if not body or any(line.split()[0].startswith("call") for line in body):
@@ -61,7 +59,6 @@ def cycles_of_vector(explanation: str) -> float | None:
         told = _output([tool, "--iterations=100", *processor], text)
         if whole := THROUGHPUT.search(told):
             shared = shared_bound(_uses([tool, *processor], body))
-            vectors = int(tile[1]) * int(tile[2])
             return max(float(whole[1]), shared) / vectors
     return None
 

@@ -10,7 +10,6 @@ of each kind of registers, but that which calls take here by themselves; with
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 
@@ -28,15 +27,12 @@ KINDS = ("x86-64-v3", "x86-64-v4", "znver4", "x86-64-v4-amx")
 
 def others() -> list[str]:
     """Those that this machine runs, but its own."""
-    import numpy as np
 
     import tilefold
     from instruction_sets import HERE
 
-    text = tilefold.compile("sum_j x_j").explain(x=np.ones(3))
-    own = re.search(r"isa=(\S+)", str(text))
-    assert own is not None
-    return [isa for isa in HERE if isa in KINDS and isa != own[1]]
+    own = tilefold.Session().options.isa
+    return [isa for isa in HERE if isa in KINDS and isa != own]
 
 
 if __name__ == "__main__":

@@ -5,12 +5,11 @@ products and roots: a kernel for each, and results that are those of pow.
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 
 import tilefold
+from conftest import stages_of
 from instruction_sets import PORTABLE
 
 N, M = 2048, 2049  # more pairs than a kernel of their own is worth
@@ -85,7 +84,8 @@ def test_small_calls_share_a_kernel(session):
 def test_settings_of_kernels_are_kept(session, setting):
     p = problem()
     formula = tilefold.compile(TEXT, session=session)
-    plan = re.search("isa=.*", formula.explain(**p, a=2.0))[0]
+    plans = stages_of(formula, **p, a=2.0)["plan"]["value"]
+    plan = plans["chosen"]["plan"]["text"]
     value = {"segment": 256, "plan": plan}[setting]
     formula(**p, a=2.0, options=tilefold.Options(**{setting: value}))
     assert session.stats().compiles == 1

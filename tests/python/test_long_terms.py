@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tilefold
+from conftest import stages_of
 from instruction_sets import PORTABLE
 
 random = np.random.default_rng(5)
@@ -63,8 +64,7 @@ def test_no_block_is_longer_than_code_generation_likes(dtype, isa):
     formula, given = f"sum_j {ALIGNED}", sequences(14, dtype)
     options = tilefold.Options(isa=isa)
     compiled = tilefold.compile(formula)
-    text = compiled.explain(given, options=options)
-    code = text.split("── LLVM IR")[1].split("── assembly")[0]
+    code = stages_of(compiled, given, options=options)["LLVM IR"]["text"]
     blocks = re.split(r"^[\w.]+:.*$", code, flags=re.M)
     lengths = [
         sum(line.startswith("  ") for line in block.split("\n"))

@@ -11,6 +11,7 @@ import pytest
 
 import fake_gpu
 import tilefold
+from conftest import stages_of
 from instruction_sets import HERE
 
 N, M, D = 37, 53, 3
@@ -245,9 +246,10 @@ def test_code_does_not_grow_with_units():
     sizes = []
     for units in (16, 256):
         n = Network(units, units, "float32")
-        stages = tilefold.compile(f"sum_j {SCORE}").explain(**n.given)
-        assert " layer (" in stages
-        sizes.append(len(stages[stages.index("── assembly") :]))
+        stages = stages_of(tilefold.compile(f"sum_j {SCORE}"), **n.given)
+        ways = stages["lowered kernel"]["value"]["contractions"]
+        assert "layer" in {way["way"] for way in ways}
+        sizes.append(len(stages["assembly"]["text"]))
     assert sizes[1] < 1.5 * sizes[0]
 
 

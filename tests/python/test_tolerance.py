@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tilefold
+from conftest import stages_of
 from instruction_sets import HERE
 from random_terms import TABLES
 
@@ -168,8 +169,8 @@ def test_it_is_another_program_where_it_may_be() -> None:
         x = np.zeros((4, dimension), dtype)
         formula = tilefold.compile("sum_j exp(-|x_i - y_j|²)")
         options = tilefold.Options(isa=isa, tolerance=tolerance)
-        text = formula.explain(x=x, y=x, options=options)
-        return text[text.index("── canonical ir") : text.index("── plan")]
+        stages = stages_of(formula, x=x, y=x, options=options)
+        return str(stages["canonical ir"]["text"])
 
     for dimension, dtype, tolerance, expands in (
         (8, np.float32, 2e-7, True),

@@ -124,6 +124,13 @@ Document document_of_split(const ir::Graph& graph) {
     return made;
 }
 
+Document document_of(const std::vector<SweepPart>& parts) {
+    Document made = Document::array();
+    for (const SweepPart& part : parts)
+        made.push_back({{"name", part.name}, {"type", document_of(part.type)}});
+    return made;
+}
+
 /// Says by what tiles are left out.
 std::string masks(const ir::Graph& graph) {
     std::string text;
@@ -148,29 +155,30 @@ std::vector<ExplainSection> explain(const Formula& formula,
     const ir::Graph built = build(formula, arguments, pairs_of(mode));
     return {
         {"reading", reading(formula, built),
-         document_of_reading(formula, built)},
-        {"ast", trees(formula), document_of(formula)},
-        {"ir", ir::print(built), ir::document_of(built)},
+         [=] { return document_of_reading(formula, built); }},
+        {"ast", trees(formula), [=] { return document_of(formula); }},
+        {"ir", ir::print(built), [=] { return ir::document_of(built); }},
     };
 }
 
 std::vector<ExplainSection> explain(const Program& program) {
-    const ir::Graph& graph = program.graph();
+    const ir::Graph graph = program.graph();
     return {
-        {"canonical ir", ir::print(graph), ir::document_of(graph)},
+        {"canonical ir", ir::print(graph),
+         [=] { return ir::document_of(graph); }},
         {"split by axes", print(split(graph), graph) + masks(graph),
-         document_of_split(graph)},
+         [=] { return document_of_split(graph); }},
     };
 }
 
 ExplainSection explain(std::span<const SweepPart> parts) {
     std::string text;
-    Document left = Document::array();
-    for (const SweepPart& part : parts) {
+    for (const SweepPart& part : parts)
         text += part.name + " : " + spelling_of(part.type) + "\n";
-        left.push_back({{"name", part.name}, {"type", document_of(part.type)}});
-    }
-    return {"leaves behind", std::move(text), std::move(left)};
+    return {"leaves behind", std::move(text),
+            [all = std::vector(parts.begin(), parts.end())] {
+                return document_of(all);
+            }};
 }
 
 } // namespace tilefold

@@ -12,9 +12,8 @@ ExplainSection::ExplainSection(std::string name, std::string text)
     : name(std::move(name)), text(std::move(text)) {}
 
 ExplainSection::ExplainSection(std::string name, std::string text,
-                               Document value)
-    : name(std::move(name)), text(std::move(text)),
-      value(std::make_shared<const Document>(std::move(value))) {}
+                               std::function<Document()> value)
+    : name(std::move(name)), text(std::move(text)), value(std::move(value)) {}
 
 std::string ExplainSection::title() const {
     if (sweep == 0)
@@ -44,7 +43,7 @@ std::string json_of(std::string_view formula,
             one["sweeps"] = stage.sweeps;
         }
         if (stage.value)
-            one["value"] = *stage.value;
+            one["value"] = stage.value();
         one["text"] = stage.text;
         made["stages"].push_back(std::move(one));
     }

@@ -1,7 +1,7 @@
 // compiler/ir/explain_section.h - what `explain` says of one stage.
 #pragma once
 
-#include <memory>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -10,18 +10,20 @@
 namespace tilefold {
 
 /// A stage of a compile, by its name, and what it made: as text, and as the
-/// value that the text was printed from, where it is no text by itself.
+/// value that the text was printed from, where it is no text by itself. That is
+/// made when it is asked for: JSON takes memory when it goes, and ends the
+/// process where there is none.
 struct ExplainSection {
     std::string name;
     std::string text;
-    std::shared_ptr<const nlohmann::ordered_json> value = {};
+    std::function<nlohmann::ordered_json()> value;
     /// Of a formula that takes several passes over the pairs, which one, from
     /// 1; 0: there is one.
     int sweep = 0, sweeps = 0;
 
     ExplainSection(std::string name, std::string text);
     ExplainSection(std::string name, std::string text,
-                   nlohmann::ordered_json value);
+                   std::function<nlohmann::ordered_json()> value);
 
     /// "plan", "sweep 1 of 2: plan".
     std::string title() const;

@@ -74,12 +74,15 @@ Document document_of_plans(const CpuProgram& program) {
 } // namespace
 
 std::vector<ExplainSection> explain_plan(const CpuProgram& program) {
-    const ir::Graph& graph = program.graph();
-    const LoweredKernel kernel = lower(graph, program.plan);
     return {
-        {"plan", plans(program), document_of_plans(program)},
-        {"lowered kernel", print(kernel, graph, program.plan),
-         document_of(kernel, graph, program.plan)},
+        {"plan", plans(program), [=] { return document_of_plans(program); }},
+        {"lowered kernel",
+         print(lower(program.graph(), program.plan), program.graph(),
+               program.plan),
+         [=] {
+             return document_of(lower(program.graph(), program.plan),
+                                program.graph(), program.plan);
+         }},
     };
 }
 

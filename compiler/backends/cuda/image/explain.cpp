@@ -120,12 +120,14 @@ std::vector<ExplainSection> stages(const ir::Graph& graph, const Plan& plan,
                                    ExplainSection resources) {
     const LoweredKernel kernel = lower(graph, plan);
     const PairCost cost = cost_of_pair(graph, plan);
-    return {{"CUDA plan", text_of(plan, few), document_of_plans(plan, few)},
-            {"lowered kernel", print(kernel), document_of_kernel(kernel)},
+    return {{"CUDA plan", text_of(plan, few),
+             [=] { return document_of_plans(plan, few); }},
+            {"lowered kernel", print(kernel),
+             [=] { return document_of_kernel(lower(graph, plan)); }},
             {"CUDA C++", emit(kernel).source.text()},
             std::move(resources),
             {std::string("expected on an ") + Card().name, print(cost),
-             document_of_cost(cost)}};
+             [=] { return document_of_cost(cost); }}};
 }
 
 } // namespace
@@ -133,9 +135,9 @@ std::vector<ExplainSection> stages(const ir::Graph& graph, const Plan& plan,
 std::vector<ExplainSection> explain(const ir::Graph& graph, const Plan& plan,
                                     const std::optional<Plan>& few,
                                     const Image& image) {
-    return stages(
-        graph, plan, few,
-        {"registers", resources_of(image), document_of_resources(image)});
+    return stages(graph, plan, few, {"registers", resources_of(image), [=] {
+                                         return document_of_resources(image);
+                                     }});
 }
 
 std::vector<ExplainSection> explain(const ir::Graph& graph, const Plan& plan,

@@ -162,7 +162,7 @@ std::vector<ExplainSection> explain(const Formula& formula,
 }
 
 std::vector<ExplainSection> explain(const Program& program) {
-    const ir::Graph graph = program.graph();
+    const ir::Graph& graph = program.graph();
     return {
         {"canonical ir", ir::print(graph),
          [=] { return ir::document_of(graph); }},

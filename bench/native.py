@@ -24,7 +24,9 @@ def build(source: Path, folder: Path, settings: list[str]) -> str:
     if missing := _missing():
         return f"{missing}: {source.relative_to(ROOT)} is not built"
     folder.mkdir(parents=True, exist_ok=True)
-    configure = ["cmake", "-G", "Ninja", "-S", str(source), "-B", str(folder)]
+    configure = ["cmake", "-S", str(source), "-B", str(folder)]
+    if not (folder / "CMakeCache.txt").exists():  # else it keeps its own
+        configure += ["-G", "Ninja"]
     configure += ["-DCMAKE_BUILD_TYPE=Release", *settings]
     log = folder / "build.log"
     for command in (configure, ["cmake", "--build", str(folder)]):
@@ -37,6 +39,8 @@ def _missing() -> str:
     """What has to be installed first."""
     if not shutil.which("cmake"):
         return "no CMake here (install cmake)"
+    if not shutil.which("ninja"):
+        return "no Ninja here (install ninja-build)"
     if not any(map(shutil.which, [os.environ.get("CXX", ""), *COMPILERS])):
         return "no C++ compiler here (install g++, or set CXX)"
     return ""

@@ -8,13 +8,10 @@
 #include <nlohmann/json.hpp>
 
 namespace tilefold {
-namespace {
 
-Document length_of(std::int32_t components) {
+Document document_of_length(std::int64_t components) {
     return components == dynamic ? Document(nullptr) : Document(components);
 }
-
-} // namespace
 
 Document document_of(double number) {
     if (std::isnan(number))
@@ -27,9 +24,9 @@ Document document_of(double number) {
 Document document_of(const Type& type) {
     Document shape = Document::array();
     if (type.rank > 0)
-        shape.push_back(length_of(type.rows));
+        shape.push_back(document_of_length(type.rows));
     if (type.rank > 1)
-        shape.push_back(length_of(type.columns));
+        shape.push_back(document_of_length(type.columns));
     Document axes = Document::array();
     if (type.axes == Axes::I || type.axes == Axes::IJ)
         axes.push_back("i");

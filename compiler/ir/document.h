@@ -17,6 +17,8 @@ using Document = nlohmann::ordered_json;
 
 /// A number, or how one that is not finite is called.
 Document document_of(double number);
+/// A number of components; null where the call decides it.
+Document document_of_length(std::int64_t components);
 /// {"dtype": "f32", "shape": [3], "axes": ["i"]}
 Document document_of(const Type& type);
 

@@ -300,10 +300,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.output:
         files.write(result, options.output, options.format)
     if options.json:
-        fields = documents.of_result(result)
-        if options.output:
-            del fields["values"]
-            fields["output"] = options.output
+        fields = documents.of_result(result, options.output)
         if error is not None:
             fields["relative_error"] = error
         print(

@@ -30,13 +30,14 @@ def as_text(name: str, **fields: Any) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def of_result(result: np.ndarray[Any, Any]) -> dict[str, Any]:
-    """An array: its dtype, its shape, and its numbers in lists."""
-    return {
-        "dtype": str(result.dtype),
-        "shape": list(result.shape),
-        "values": _numbers(result.tolist()),
-    }
+def of_result(
+    result: np.ndarray[Any, Any], output: str | None
+) -> dict[str, Any]:
+    """An array: its dtype, its shape, and its file or its numbers in lists."""
+    told = {"dtype": str(result.dtype), "shape": list(result.shape)}
+    if output:
+        return {**told, "output": output}
+    return {**told, "values": _numbers(result.tolist())}
 
 
 def of_cache(

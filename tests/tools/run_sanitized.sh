@@ -81,13 +81,13 @@ export UBSAN_OPTIONS=print_stacktrace=1
 forks='ProcessTest\.|ThreadPool\.A(Child|Fork)|CThreads\.AChild'
 memory='SessionTest\.AResultThatDoesNotFitIsRefused$'
 generated='numerics_|Emitted\.|CudaMutations\.|Nvrtc\.'
+# Of a sample, a third of the tests.
+part=()
+if [ "${TILEFOLD_SAMPLE:-all}" != all ]; then
+    number=$(cksum <<<"$TILEFOLD_SAMPLE" | cut -d ' ' -f 1)
+    part=(--tests-information "$((number % 3 + 1)),,3")
+fi
 for name in "${changed[@]}"; do
-    # Of a sample, a third of the tests.
-    part=()
-    if [ "${TILEFOLD_SAMPLE:-all}" != all ]; then
-        number=$(cksum <<<"$TILEFOLD_SAMPLE" | cut -d ' ' -f 1)
-        part=(--tests-information "$((number % 3 + 1)),,3")
-    fi
     ctest "${part[@]}" --test-dir "$folder/tests/$name" --output-on-failure \
         --parallel "$(nproc)" --exclude-regex "^($forks|$memory|$generated)"
 done

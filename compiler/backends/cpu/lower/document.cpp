@@ -16,10 +16,6 @@ Document document_of(const WidthOffset& place) {
     return {{"offset", place.offset}, {"per_width", place.per_width}};
 }
 
-Document document_of_count(std::int64_t components) {
-    return components == dynamic ? Document(nullptr) : Document(components);
-}
-
 /// The values of an axis as they lie in scratch.
 Document document_of(const Operands& operands, const ir::Graph& graph,
                      const Contractions& contractions) {
@@ -32,8 +28,8 @@ Document document_of(const Operands& operands, const ir::Graph& graph,
                 {"value", id},
                 {"dtype", spelling_of(operand.dtype)},
                 {"components",
-                 document_of_count(words ? words->packed()
-                                         : components_of(graph[id].type))},
+                 document_of_length(words ? words->packed()
+                                          : components_of(graph[id].type))},
                 {"order", spelling_of(operand.order)},
                 {"place", document_of(operand.place)},
                 {"computed", is_computed}};
@@ -75,11 +71,12 @@ Document document_of(const Contractions& contractions, const ir::Graph& graph) {
 Document document_of(const LoweredReduction& reduction) {
     Document fields = Document::array();
     for (const StateField& field : reduction.fields)
-        fields.push_back({{"name", field.name},
-                          {"dtype", spelling_of(field.dtype)},
-                          {"components", document_of_count(field.components)}});
+        fields.push_back(
+            {{"name", field.name},
+             {"dtype", spelling_of(field.dtype)},
+             {"components", document_of_length(field.components)}});
     Document made = {{"value", reduction.id},
-                     {"components", document_of_count(reduction.components)},
+                     {"components", document_of_length(reduction.components)},
                      {"state", std::move(fields)},
                      {"partial", spelling_of(reduction.partial)},
                      {"in_memory", reduction.in_memory},
